@@ -131,3 +131,14 @@ def test_an_experiment_in_batches_has_the_same_values():
     whole, parts = experiment(), experiment(batch_size=2)
     column = "nDCG(ties='expected')@10"
     assert parts[column].tolist() == pytest.approx(whole[column].tolist())
+
+
+def test_subtopics_are_in_the_iteration():
+    qrels = [theirs.Qrel("q", doc, 1, subtopic) for doc, subtopic in (("A", "a"), ("B", "b"), ("C", "c"), ("D", "b"))]
+    run = [theirs.ScoredDoc("q", doc, float(-place)) for place, doc in enumerate("ADEB")]
+    measures = [ours.alpha_nDCG @ 5, ours.StRecall @ 5, ours.RR]
+    values = theirs.calc_aggregate(measures, qrels, run)
+    assert [values[measure] for measure in measures] == pytest.approx([0.786895617614, 2 / 3, 1])
+    plain = [entry._replace(iteration="0") for entry in qrels]
+    with pytest.raises(MeasureError, match="needs judgments by subtopic"):
+        theirs.calc_aggregate([ours.alpha_nDCG @ 5], plain, run)

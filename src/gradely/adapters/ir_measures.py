@@ -70,7 +70,7 @@ class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures h
 class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures has no types
     """Judgments and measures, to evaluate any number of runs with."""
 
-    def __init__(self, measures: Iterable[GradelyMeasure], labels: dict[str, dict[str, float]]) -> None:
+    def __init__(self, measures: Iterable[GradelyMeasure], labels: dict[str, dict[str, Any]]) -> None:
         """Read the judgments once."""
         super().__init__(list(measures), list(labels))
         judged = {query: docs for query, docs in labels.items() if docs}
@@ -98,7 +98,18 @@ class GradelyProvider(providers.Provider):  # type: ignore[misc] # ir_measures h
         return isinstance(measure, GradelyMeasure)
 
     def _evaluator(self, measures: Iterable[GradelyMeasure], qrels: Any) -> GradelyEvaluator:
-        return GradelyEvaluator(measures, QrelsConverter(qrels).as_dict_of_dict())
+        measures, judged = list(measures), QrelsConverter(qrels)
+        by_subtopic = any(measure.ours.needs_subtopics for measure in measures)
+        return GradelyEvaluator(measures, labels_by_subtopic(judged) if by_subtopic else judged.as_dict_of_dict())
+
+
+def labels_by_subtopic(qrels: Any) -> dict[str, dict[str, Any]]:
+    """Return {query: {document: {subtopic: label}}}; plain labels where the iteration, which holds it, says nothing."""
+    labels: dict[str, dict[str, Any]] = {}
+    for entry in qrels.as_namedtuple_iter():
+        labels.setdefault(entry.query_id, {}).setdefault(entry.doc_id, {})[str(entry.iteration)] = entry.relevance
+    subtopics = {name for documents in labels.values() for document in documents.values() for name in document}
+    return labels if len(subtopics) > 1 else qrels.as_dict_of_dict()
 
 
 ir_measures.DefaultPipeline.providers.append(GradelyProvider())
