@@ -75,8 +75,7 @@ def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
 
 def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     """Return which runs are not below the first quartile of AP over all queries, and how many are."""
-    every = np.ones(len(stacked.qrels), bool)
-    ap = np.average(stacked.values({"AP": AP()})[:, :, 0], axis=1, weights=stacked.weights(every)).round(DIGITS)
+    ap = np.average(stacked.values({"AP": AP()})[:, :, 0], axis=1, weights=stacked.weights()).round(DIGITS)
     good = ap >= np.quantile(ap, 0.25)
     low = int(np.count_nonzero(~good))
     text = f"{low:,} of {len(ap):,} runs lie below the first quartile of AP and are left out"

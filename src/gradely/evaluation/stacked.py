@@ -51,11 +51,12 @@ class StackedRuns:
         values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
-    def weights(self, queries: Bools) -> list[float] | None:
-        """Return the weights of the queries that are flagged; None where all count alike."""
-        weights = self.qrels.weights
-        chosen = [] if weights is None else [weights[query] for query in compress(self.qrels.queries, queries)]
-        return chosen if len(set(chosen)) > 1 else None
+    def weights(self, queries: Bools | None = None) -> list[float] | None:
+        """Return the weights of all queries, or of those that are flagged; None where all count alike."""
+        weights, names = self.qrels.weights, self.qrels.queries
+        chosen = names if queries is None else compress(names, queries)
+        numbers = [] if weights is None else [weights[query] for query in chosen]
+        return numbers if len(set(numbers)) > 1 else None
 
     def with_judgments(self, judged: Bools) -> "StackedRuns":
         """Return the runs as if only these judgments had been made; other documents keep their places."""
