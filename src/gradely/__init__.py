@@ -40,6 +40,7 @@ _PUBLIC = {
     "report.charts": "plot",
     "data": "read_qrels read_run Qrels Run",
     "data.selection": "qrels_from_run",
+    "data.raters": "label_shares",
     "kernel.arrays": "from_arrays from_groups from_ids",
     "kernel.batch": "Batch",
     "learning.lambdas": "lambdas Lambdas",

@@ -13,6 +13,7 @@ from gradely.comparison.suite import Effect, Prediction, Suite, SuitePair, suite
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
 from gradely.comparison.users import UserRegions, users
 from gradely.data import Qrels, Run, read_qrels, read_run
+from gradely.data.raters import label_shares
 from gradely.data.selection import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
@@ -187,6 +188,7 @@ __all__ = [
     "infAP",
     "judges",
     "keep_scores",
+    "label_shares",
     "lambdas",
     "muAP",
     "nDCG",

@@ -459,3 +459,9 @@ def test_a_drop_that_no_measure_can_exceed_is_refused():
         with pytest.raises(gradely.DataError, match=f"{fall} {says}$"):
             gradely.gate(QRELS, LOWER, FIRST, ["nDCG@10", "DCG"], max_drop=limit)
     assert gradely.gate(QRELS, LOWER, FIRST, ["nDCG@10", "DCG"], max_drop={"DCG": 5, "nDCG@10": 0.99}).passed
+
+
+def test_a_gate_has_the_values_that_evaluate_has():
+    """Also of measures that take the top of the scale, or its levels, from the collection."""
+    qrels, run, measures = {"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}, ["ERR", "eGAP", "nDCG(relevance='shift')"]
+    assert keep_scores(qrels, run, measures).values.tolist() == gradely.evaluate(qrels, run, measures).values.tolist()

@@ -208,6 +208,7 @@ def correlate(
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
     )
+    judgments.check_certain("correlate")
     results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     topics_kept, runs_kept, notes = select(stacked, topics=topics, level=level, min_quartile=min_quartile)
@@ -374,6 +375,7 @@ def pools(
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
     )
+    judgments.check_certain("pools")
     results = evaluate_all(judgments, open_runs(name_runs(runs), columns, settings), named, settings, progress)
     stacked = stack(results)
     selection = select(stacked, topics=topics, level=level, min_quartile=min_quartile)

@@ -28,7 +28,7 @@ from gradely.data.source import Source
 from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
 from gradely.evaluation.empty import fit_to
-from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, open_as
+from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, leave_out_untaken, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means, normalize_weights
@@ -263,7 +263,7 @@ def digest(qrels: Qrels) -> str:
     every = [qrels] if qrels.excluded is None else [qrels, qrels.excluded]  # which makes other scores, too
     for judged in every:
         for query in sorted(judged.queries):
-            digested.update(json.dumps([query, sorted(judged.labels(query).items())]).encode())
+            digested.update(json.dumps([query, sorted(judged.judgments(query).items())]).encode())
             by_subtopic = judged.subtopic_labels(query)
             if by_subtopic:
                 digested.update(json.dumps(by_subtopic, sort_keys=True).encode())
@@ -608,6 +608,8 @@ def gate(
         check_judged(design, settings, slope, weights=weights)
     how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named)}
     judgments, labels, notes = read_labels(qrels, judge, queries, only, settings, **how)
+    judgments, taken = leave_out_untaken(judgments, named)
+    measures, limits = taken.values(), {name: limits[name] for name in map(str, taken.values())}
     scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress, labels)
     if earlier is None:
         earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress, labels)

@@ -187,6 +187,7 @@ def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurv
     {'a': 1.0, 'c': 0.7763, 'b': 0.0, 'd': 0.0, 'e': 0.0}
     """
     function, judgments = Phi(control), read_qrels(qrels)
+    judgments.check_certain("phi")
     names = list(judgments.queries) if query is None else [str(query)]
     if query is not None:
         judgments.check_query(str(query))

@@ -192,6 +192,7 @@ def tie_sensitivity(
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
     )
+    judgments.check_certain("ties")
     opened = open_runs(name_runs(runs), columns, settings)
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]

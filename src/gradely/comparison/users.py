@@ -379,6 +379,7 @@ def users(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
     judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
+    judgments.check_certain("users")
     judgments = _apply(fitted.relevance_function, judgments)
     judgments, _ = fit_to(judgments, {name: fitted}, settings)
     levels = _levels(judgments)

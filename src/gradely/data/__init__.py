@@ -9,7 +9,7 @@ many documents stand above each one, and how many tie with it. A run that is in 
 DuckDB, Spark, Ibis) stays there, and the engine answers the same question.
 
 Readers and locate do not know each other, and import-linter checks each arrow. What all share stands below them: ids,
-hashing, columns, qrels, tie_breaking. Selection, tie counts and tops stand above.
+hashing, columns, qrels, uncertain, tie_breaking. Selection, raters, tie counts and tops stand above.
 """
 
 from gradely.data.hits import Blocks, Hits

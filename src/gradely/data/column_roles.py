@@ -85,6 +85,8 @@ class Roles(NamedTuple):
     """None where rows have no label: all are relevant"""
     notes: tuple[str, ...] = ()
     """what was taken for granted"""
+    chances: tuple[str, ...] = ()
+    """the columns that hold the probability of each label, from label 0 on; the first one is `value`, too"""
 
     @property
     def sign(self) -> int:
@@ -118,6 +120,9 @@ def pick_columns(
     document = _pick([column for column in names if column != query.column], "document", name, columns)
     rest = [column for column in names if column not in (query.column, document.column)]
     value = _pick(rest, kind, name, columns, names)
+    chances = _find_chances(rest, name, value) if kind == "label" and kind not in columns else ()
+    if chances:
+        return Roles(str(query.column), str(document.column), chances[0], chances=chances)
     if value.column is None and kind not in columns and numeric is not None:
         _check_unclaimed(rest, numeric(), name)
     if kind == "label" and kind not in columns and normalize(value.column) == "score" and _fitting(rest, ["rank"]):
@@ -133,6 +138,30 @@ def pick_subtopic(names: Sequence[str], name: str, columns: Names | None) -> str
     """Return the column of subtopics: the one that was said, or by the names people use."""
     _check_said(names, "subtopic", name, columns or {})
     return str(_pick(names, "subtopic", name, columns or {}).column)
+
+
+def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ...]:
+    """Return the columns p0, p1, … of the probabilities of labels; none where there is a label beside them."""
+    numbered = [
+        (int(normalize(column)[1:]), column) for column in names if re.fullmatch(r"p\d{1,3}", normalize(column))
+    ]
+    found = [column for _, column in sorted(numbered)]
+    numbers = sorted(number for number, _ in numbered)
+    if not numbers or (numbers[0] and len(numbers) == 1):
+        return ()
+    if label.column is not None and numbers[0] == 0:
+        raise InputError(
+            f"{name}: {clip(label.column, 30)} is a label, and {_listing(found)} look like probabilities of labels: "
+            f"{say('label', label.column)}, or drop that column"
+        )
+    if label.column is not None:
+        return ()
+    missing = next((i for i, number in enumerate(numbers) if number != i), None)
+    if missing is not None:
+        problem = f"two columns for p{numbers[missing]}" if missing and numbers[missing] < missing else f"no p{missing}"
+        every = "probabilities of labels have a column for each label from p0 on, with 0 where it cannot be"
+        raise InputError(f"{name}: {problem} among {_listing(found)}: {every}")
+    return tuple(found)
 
 
 def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:

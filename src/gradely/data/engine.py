@@ -419,7 +419,7 @@ def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, gr
         return np.zeros(len(row), np.int64)
     ties = places.filter((nw.col("tied") > 1) & ~nw.col("last_row").is_null())
     rows = fetch(ties.select("last_row", "document", row=nw.col("row").fill_null(-1)))
-    ahead = np.zeros(len(qrels.grade), np.int64)
+    ahead = np.zeros(len(qrels.docs), np.int64)
     judged, place = _shuffle(qrels, settings, rows)
     ahead[judged] = place
     return ahead[row]

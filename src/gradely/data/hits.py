@@ -11,8 +11,10 @@ from gradely.data.hashing import ranges
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.qrels import Qrels
 from gradely.data.subtopics import NOT_JUDGED
+from gradely.data.uncertain import UncertainQrels
 from gradely.kernel.batch import CELLS, Batch
 from gradely.kernel.subtopics import Subtopics
+from gradely.kernel.uncertain import UncertainBatch
 from gradely.lazy import lazy
 from gradely.parallel import on_threads
 
@@ -121,9 +123,7 @@ class Blocks:
         same = np.flatnonzero(self.tied > 1)
         rows = row[same]
         sorted_row = row.copy()
-        subtopics = self.qrels.subtopics
-        labels = () if subtopics is None else tuple(-column for column in subtopics.labels[rows].T[::-1])
-        sorted_row[same] = rows[np.lexsort((*labels, -self.qrels.grade[rows], self.above[same], query[same]))]
+        sorted_row[same] = rows[np.lexsort((*self.qrels.sort_keys(rows), self.above[same], query[same]))]
         return sorted_row
 
     def _subtopics(self, queries: Ints, rows: Any, cells: Bools, pooled: Bools, ties: str) -> Subtopics | None:
@@ -135,7 +135,8 @@ class Blocks:
         judgments = ranges(self.qrels.start[queries], self.qrels.sizes[queries])
         pool = self.qrels.order_by_preference(by_name=ties == "trec")[judgments]
         labels, pools = (
-            _fill_vectors(flags, subtopics.labels[at, :count]) for flags, at in ((cells, rows), (pooled, pool))
+            _fill_vectors(flags, subtopics.labels[at, :count], NOT_JUDGED)
+            for flags, at in ((cells, rows), (pooled, pool))
         )
         return Subtopics(labels, pools, None if subtopics.weights is None else subtopics.weights[queries, :count])
 
@@ -200,21 +201,57 @@ class Blocks:
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         at = queries % len(self.qrels)
         pooled, judgments = _cells(self.qrels.start[at], self.qrels.start[at + 1])
-        pool = -np.sort(_fill(pooled, -self.qrels.grade[judgments], np.inf), axis=1)
+        pool = np.where(pooled, -np.sort(_fill(pooled, -self.qrels.grade[judgments], np.inf), axis=1), 0.0)
+        grade = _fill(cells, self.qrels.grade[self.row[hits]], 0.0)
+        return self._place(queries, (cells, hits), grade, (pool, pooled), ties)
+
+    def _place(
+        self, queries: Ints, places: tuple[Any, Ints], grade: Floats, pools: tuple[Floats, Bools], ties: str
+    ) -> Batch:
+        """Return the Batch of some queries, of the hits that go into its cells, with labels and pools."""
+        (cells, hits), (pool, pooled) = places, pools
         above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
         first, last = self._groups(above, cells)
         return Batch(
-            grade=_fill(cells, self.qrels.grade[self.row[hits]], 0.0),
+            grade=grade,
             judged=cells,
             above=above,
             tied=_fill(cells, self.tied[hits].astype(np.int64, copy=False), 1),
             first=first,
             last=last,
-            pool=np.where(pooled, pool, 0.0),
+            pool=pool,
             pooled=pooled,
             retrieved=self.retrieved[queries],
             ties=_group_policy(ties),
-            subtopics=self._subtopics(at, self.row[hits], cells, pooled, ties),
+            subtopics=self._subtopics(queries % len(self.qrels), self.row[hits], cells, pooled, ties),
+        )
+
+    def visit_uncertain(
+        self, qrels: UncertainQrels, work: Callable[[Ints, UncertainBatch], None], queries: Ints, threads: int = 1
+    ) -> None:
+        """Call work(indices of queries, their batch) until all are done, where labels are probabilities."""
+        blocks = self.split(queries, CELLS // len(qrels.scale))
+        for _ in on_threads(lambda block: work(block, self.uncertain_batch(qrels, block)), blocks, threads):
+            pass
+
+    def uncertain_batch(self, qrels: UncertainQrels, queries: Ints) -> UncertainBatch:
+        """Return some queries with probabilities for labels."""
+        cells, hits = _cells(self.start[queries], self.start[queries + 1])
+        nothing = np.zeros((len(queries), 1))
+        places = self._place(queries, (cells, hits), np.zeros(cells.shape), (nothing, nothing > 0), "expected")
+        pooled, judgments = _cells(qrels.start[queries], qrels.start[queries + 1])
+        missed = np.ones(len(qrels.docs), bool)
+        missed[self.row[hits]] = False
+        owner = np.repeat(np.arange(len(queries)), pooled.sum(axis=1))[missed[judgments]]
+        rows = judgments[missed[judgments]]
+        rows = rows[np.lexsort((*qrels.sort_keys(rows), owner))]
+        stop = np.cumsum(np.bincount(owner, minlength=len(queries)))
+        absent, order = _cells(np.concatenate([[0], stop[:-1]]), stop)
+        return UncertainBatch(
+            places,
+            qrels.scale,
+            _fill_vectors(cells, qrels.chance[self.row[hits]]),
+            _fill_vectors(absent, qrels.chance[rows[order]]),
         )
 
     def _groups(self, above: Ints, cells: Any) -> tuple[Ints, Ints]:
@@ -256,9 +293,9 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
     return cells, np.repeat(skipped, size) + np.arange(int(size.sum()))
 
 
-def _fill_vectors(cells: Bools, values: Floats) -> Floats:
-    """Return the rows of a table in their cells, with labels of documents that are not judged in padding."""
-    out = np.full((*cells.shape, values.shape[1]), NOT_JUDGED)
+def _fill_vectors(cells: Bools, values: Floats, rest: float = 0.0) -> Floats:
+    """Return the rows of a table in their cells, something else in padding."""
+    out = np.full((*cells.shape, values.shape[1]), rest)
     out[cells] = values
     return out
 

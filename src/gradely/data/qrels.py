@@ -6,6 +6,7 @@ from itertools import chain
 from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gradely.data.columns import flat
 from gradely.data.ids import Bools, Floats, Ints, Words
@@ -51,7 +52,7 @@ class Qrels:
         self, queries: Sequence[str], start: Ints, docs: Sequence[str], grade: Floats, name: str = "qrels"
     ) -> None:
         """Hold the columns; nothing is copied."""
-        self.queries, self.start, self.docs, self.grade, self.name = queries, start, docs, grade, name
+        self.queries, self.start, self.docs, self._grade, self.name = queries, start, docs, grade, name
         self.hashes: tuple[Words, Words] | None = None
         """hashes of the queries, and of query and document together, where the reader made them"""
         self.hashed: object = None
@@ -88,6 +89,11 @@ class Qrels:
         grade = flat(tables, lambda i, doc: f"{name}: query {clip(queries[i])}, document {clip(doc)}: the label")
         return cls(queries, start, list(chain.from_iterable(tables)), grade, name)
 
+    @property
+    def grade(self) -> Floats:
+        """The label of each judgment."""
+        return self._grade
+
     @lazy
     def index(self) -> dict[str, int]:
         """Where each query is in `queries`."""
@@ -122,6 +128,19 @@ class Qrels:
             self._preferred[by_name] = self.subtopics.order_rows(self.start, self.docs, by_name=by_name)
         return self._preferred[by_name]
 
+    def judgments(self, query: str) -> Mapping[str, Any]:
+        """Return {document: what it is judged as} of one query: its label, or how probable each label is."""
+        return self.labels(query)
+
+    def sort_keys(self, rows: npt.NDArray[np.integer]) -> list[Floats]:
+        """Return columns by which documents of the same score are sorted, so that no digit depends on their order."""
+        labels = [] if self.subtopics is None else [-column for column in self.subtopics.labels[rows].T[::-1]]
+        return [*labels, -self.grade[rows]]
+
+    def subset(self, queries: Sequence[str], start: Ints, docs: Sequence[str], rows: Ints) -> "Qrels":
+        """Return some rows as the judgments of some queries."""
+        return Qrels(queries, start, docs, self.grade[rows], self.name)
+
     def labels(self, query: str) -> dict[str, float]:
         """Return {document: label} of one query; empty where it has none."""
         at = self.index.get(query)
@@ -143,6 +162,9 @@ class Qrels:
         if query not in self.index:
             raise DataError(f"{self.name}: no query {query!r}.{did_you_mean(query, self.queries)}")
 
+    def check_certain(self, function: str) -> None:
+        """Refuse labels that are probabilities, for a function that does not take them."""
+
     def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
         """Return the ranking of a query without the documents that are dropped first."""
         excluded = self.excluded.labels(query) if self.excluded is not None else {}
@@ -154,4 +176,4 @@ class Qrels:
 
     def __repr__(self) -> str:
         """Say what it holds."""
-        return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.grade), 'judgment')})"
+        return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.docs), 'judgment')})"

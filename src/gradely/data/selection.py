@@ -150,7 +150,7 @@ def _take(qrels: Qrels, at: Ints) -> Qrels:
     rows = ranges(qrels.start[at], qrels.start[at + 1] - qrels.start[at])
     start = np.concatenate([[0], np.cumsum(qrels.start[at + 1] - qrels.start[at])])
     docs = [qrels.docs[row] for row in rows.tolist()]
-    subset = Qrels([qrels.queries[i] for i in at.tolist()], start, docs, qrels.grade[rows], qrels.name)
+    subset = qrels.subset([qrels.queries[i] for i in at.tolist()], start, docs, rows)
     subset.whole, subset.notes = qrels.whole, qrels.notes
     subset.excluded, subset.segments, subset.weights = qrels.excluded, qrels.segments, qrels.weights
     subset.subtopics = None if qrels.subtopics is None else qrels.subtopics.select(at, rows)

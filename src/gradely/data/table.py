@@ -58,6 +58,8 @@ class Table(ABC):
         self.name, self.kind, self.duplicates = name, kind, duplicates
         self.notes: list[str] = []
         """what was taken for granted"""
+        self.chances: tuple[str, ...] = ()
+        """columns with the probability of each label, where there are such; the first one is read as the number"""
 
     whole = False
     """True where queries are whole numbers, and not text that looks like them"""
@@ -72,6 +74,7 @@ class Table(ABC):
     def pick_columns(self, names: Sequence[str], columns: Names | None, numeric: Numeric | None = None) -> Roles:
         """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
         roles = pick_columns(names, self.kind, self.name, columns, numeric)
+        self.chances = roles.chances
         self.notes = notes_on(names, roles, self.kind, self.name, columns)
         return roles
 

@@ -15,6 +15,7 @@ from gradely.data.read.formats import format_of
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
+from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.evaluate import Progress
 from gradely.evaluation.evaluate import ignore as ignore_progress
@@ -202,6 +203,12 @@ def _list_errors(name: str, texts: list[str]) -> list[Finding]:
 
 def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about judgments, each with its kind."""
+    if isinstance(qrels, UncertainQrels):
+        means = zip(qrels.scale.tolist(), qrels.chance.sum(axis=0).tolist(), strict=True)
+        listing = ", ".join(f"{label:g}: {mean:.4g}" for label, mean in means)
+        size = f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.docs), 'judgment')}"
+        yield "fact", f"{size}; labels are probabilities, in the mean {listing}"
+        return
     labels, counts = np.unique(qrels.grade, return_counts=True)
     listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
     listing = (

@@ -11,6 +11,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Ints
 from gradely.data.selection import leave_out
+from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, MeasureError, clip
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
@@ -21,6 +22,9 @@ from gradely.settings import Settings
 def fit_to(qrels: Qrels, measures: Mapping[str, Measure], settings: Settings) -> tuple[Qrels, dict[str, Measure]]:
     """Return the qrels of the queries that count, and the measures fitted to all of them."""
     fitted = fit_all(measures, qrels.levels)
+    if settings.empty != "zero" and isinstance(qrels, UncertainQrels):
+        problem = "labels are probabilities, so that a query may have relevant documents or none"
+        raise DataError(f"empty={settings.empty!r}: {problem}; use 'zero'")
     if settings.empty == "one":
         check_bounds(fitted)
     return (drop_empty(qrels, fitted, settings.workers) if settings.empty == "skip" else qrels), fitted
@@ -61,6 +65,8 @@ def drop_empty(qrels: Qrels, measures: Mapping[str, Measure], workers: int) -> Q
 
 def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure], queries: Ints, workers: int) -> dict[str, Bools]:
     """Return, by name of a measure, for which of these queries every ranking scores 0; found once for all runs."""
+    if isinstance(qrels, UncertainQrels):  # where it does whatever the labels are
+        return find_degenerate(qrels.possible, measures, queries, workers)
     missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
     flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
 

@@ -1,5 +1,6 @@
 """evaluate and Evaluator: from qrels and one run to scores."""
 
+import copy
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property, partial
@@ -201,6 +202,21 @@ def evaluate_runs(
     return evaluate_all(judgments, opened, named, settings, progress)
 
 
+def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qrels, Mapping[str, Measure]]:
+    """Return qrels and measures; of the default measures only those that take labels that are probabilities.
+
+    Measures that were named are refused instead. A note of the qrels says what is left out.
+    """
+    if not qrels.levels.uncertain or tuple(measures) != DEFAULT:
+        return qrels, measures
+    taken = {name: measure for name, measure in measures.items() if measure.takes_chances}
+    qrels = copy.copy(qrels)
+    rest = ", ".join(name for name in measures if name not in taken)
+    text = f"{rest} is left out of the default measures: its exact mean over labels that are probabilities is not known"
+    qrels.notes = [*qrels.notes, text]
+    return qrels, taken
+
+
 def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
     """Return runs by name, as functions that open them where there is something to say about how to read them."""
     if not columns and settings.duplicates == "error" and settings.document_pattern is None:
@@ -229,6 +245,7 @@ def evaluate_all(
     so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
     workers = settings.workers if len(runs) == 1 else 1
+    qrels, measures = leave_out_untaken(qrels, measures)
     qrels, fitted = fit_to(qrels, measures, settings)
 
     def work(item: tuple[str, Any]) -> Evaluation:
@@ -276,7 +293,7 @@ def evaluate_run(
     details: RunDetails | None = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
-    few = len(hits.row) <= FEW * len(qrels.grade)
+    few = len(hits.row) <= FEW * len(qrels.docs)
     apart = describe_mismatch(qrels, ranking, hits) if few else None
     about_run = [*ranking.notes, *filter(None, [describe_swap(qrels, ranking), describe_distances(ranking)])]
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)
@@ -342,7 +359,7 @@ def evaluate(
     judgments = read_selected(
         qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
     )
-    judgments, fitted = fit_to(judgments, named, settings)
+    judgments, fitted = fit_to(*leave_out_untaken(judgments, named), settings)
     ranking = open_as(run, columns, settings)
     evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
     scores = evaluation.scores()
@@ -394,7 +411,7 @@ class Evaluator:
         judgments = read_selected(
             qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=subtopics
         )
-        self.qrels, self.measures = fit_to(judgments, named, self.settings)
+        self.qrels, self.measures = fit_to(*leave_out_untaken(judgments, named), self.settings)
 
     def __call__(self, run: Any) -> Scores:
         """Return the scores of a run, which may be whatever evaluate takes for one."""

@@ -17,16 +17,18 @@ from gradely.data.run import Run
 from gradely.data.selection import read_selected
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.data.tie_breaking import break_ties
+from gradely.data.uncertain import UncertainQrels
 from gradely.errors import NotFinite, clip
 from gradely.evaluation.evaluate import open_as
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.evaluation.values import name_query, query_of
+from gradely.evaluation.values import name_query, query_of, refuse_extremes
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import order_ties
+from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures import Measure
 from gradely.measures.dcg import GainBased
-from gradely.measures.names import MeasureLike, label, parse
+from gradely.measures.names import MeasureLike, fit_all, label, parse
 from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import (
     Cell,
@@ -69,6 +71,20 @@ class Line(NamedTuple):
     """1 over the discount of its rank, of a tie group the mean of that, 0 below the cut-off: adds = gain · weight"""
     subtopics: Mapping[str, float] | None = None
     """{subtopic: label}, where the measure asks for subtopics and the document is judged"""
+    chances: Mapping[float, float] | None = None
+    """where labels are probabilities, that of each label; then `label` is their mean, `gain` the mean of what they
+    earn, and `adds` the mean of what the document adds to the value"""
+
+    @property
+    def label_text(self) -> str | None:
+        """The label as it prints, or those that it may be, with their probabilities."""
+        if self.chances is not None:
+            return ", ".join(f"{label:g}: {chance:.4g}" for label, chance in self.chances.items())
+        return None if self.label is None else f"{self.label:g}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields; probabilities only where there are any."""
+        return {name: value for name, value in self._asdict().items() if name != "chances" or value is not None}
 
     @property
     def rank(self) -> str:
@@ -100,6 +116,8 @@ class Explanation(Result):
     ideal_value: float
     unit: int
     """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
+    uncertain: int | None = None
+    """where labels are probabilities, how many documents of the query have no certain label"""
     depth: int | None = None
     """how many documents are printed, the first ones; None for a thousand in a table, all in other formats"""
     query_text: str | None = None
@@ -128,22 +146,24 @@ class Explanation(Result):
         """Return a header and rows without scores; relevance and gain have columns where they say something."""
         by_subtopic = any(line.subtopics is not None for line in every)
         graded = not by_subtopic and any(line.relevance is not None and line.relevance != line.label for line in every)
-        discounted = any(line.gain is not None for line in every)
+        discounted = any(line.weight is not None for line in every)
         header = ["rank", "document", "subtopics" if by_subtopic else "label", *(["relevance"] if graded else [])]
         rows: list[list[Cell]] = [
             [
                 line.rank,
                 line.document,
-                name_subtopics(line.subtopics) if by_subtopic else None if line.label is None else f"{line.label:g}",
+                name_subtopics(line.subtopics) if by_subtopic else line.label_text,
                 *([line.relevance] if graded else []),
                 *([line.gain, line.weight] if discounted else []),
+                *([line.gain] if self.uncertain is not None else []),
                 line.adds,
                 *([] if self.texts is None else [shorten(self.texts.get(line.document, ""), IN_A_ROW)]),
             ]
             for line in lines
         ]
         last = ["adds", *([] if self.texts is None else ["text"])]
-        return [*header, *(["gain", "1/discount"] if discounted else []), *last], rows
+        gains = ["gain", "1/discount"] if discounted else [] if self.uncertain is None else ["expected gain"]
+        return [*header, *gains, *last], rows
 
     def text(self, digits: int = 4, depth: int | None = LONG) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them.
@@ -166,8 +186,8 @@ class Explanation(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, all documents included."""
-        lines = {key: [line._asdict() for line in getattr(self, key)] for key in ("lines", "ideal")}
-        absent = {"depth", *(name for name in ("query_text", "texts") if getattr(self, name) is None)}
+        lines = {key: [line.as_dict() for line in getattr(self, key)] for key in ("lines", "ideal")}
+        absent = {"depth", *(name for name in ("query_text", "texts", "uncertain") if getattr(self, name) is None)}
         return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
@@ -182,7 +202,12 @@ class Explanation(Result):
             names = ", ".join(f"{plain_line(doc)} ({label:g})" for doc, label in self.missed[:NAMED])
             more = ", …" if len(self.missed) > NAMED else ""
             missed = f"judged but not retrieved: {count_of(len(self.missed), 'document')}"
-            lines.append(f"{missed}, with {'its label' if len(self.missed) == 1 else 'their labels'}: {names}{more}")
+            kind = "label" if self.uncertain is None else "expected label"
+            owned = f"its {kind}" if len(self.missed) == 1 else f"their {kind}s"
+            lines.append(f"{missed}, with {owned}: {names}{more}")
+        if self.uncertain is not None:
+            documents = count_of(self.uncertain, "document")
+            lines.append(f"expected over the labels' distributions ({documents}), taken as independent")
         if self.start:
             lines.append(f"the sum begins with {show_number(self.start, digits)}, before any judged document")
         if self.unit:
@@ -208,6 +233,8 @@ class Explanation(Result):
         """Return what the ideal ranking is worth."""
         total, value = (show_number(number, digits) for number in (self.ideal_total, self.ideal_value))
         worth = f"has sum {total} and {self.measure} {value}"
+        if self.uncertain is not None:
+            return f"the ranking of all judged documents of the query by expected gain {worth}:"
         return f"the ideal ranking, all judged documents of the query, best first, {worth}:"
 
     def _repr_html_(self) -> str:
@@ -288,10 +315,12 @@ def explain(
 
 def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
     """Return the explanation of a query that has judgments."""
-    fitted, scores = parse(measure).fit(qrels.levels), _ranking(qrels, ranking, query, settings)
+    fitted = fit_all({label(measure): parse(measure)}, qrels.levels)[label(measure)]
+    scores = _ranking(qrels, ranking, query, settings)
     part = _measure(qrels, scores, query, fitted, settings) if scores else _measure_nothing(qrels, query, fitted)
     ideal = _ideal(qrels, query, fitted, settings)
-    missed = sorted(((-value, doc) for doc, value in qrels.labels(query).items() if doc not in scores))
+    missed = sorted(((-value, doc) for doc, value in _labels(qrels, query).items() if doc not in scores))
+    chances = qrels.judgments(query).values() if isinstance(qrels, UncertainQrels) else None
     return Explanation(
         label(measure),
         query,
@@ -308,7 +337,16 @@ def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, setti
         ideal_total=ideal.total,
         ideal_value=ideal.value,
         unit=part.unit,
+        uncertain=None if chances is None else sum(len(entry) > 1 for entry in chances),
     )
+
+
+def _labels(qrels: Qrels, query: str) -> dict[str, float]:
+    """Return {document: label} of a query; where labels are probabilities, their means."""
+    if not isinstance(qrels, UncertainQrels):
+        return qrels.labels(query)
+    entries = qrels.judgments(query).items()
+    return {doc: fsum(label * chance for label, chance in chances.items()) for doc, chances in entries}
 
 
 class _Part(NamedTuple):
@@ -329,6 +367,8 @@ class _Part(NamedTuple):
 
 def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings) -> _Part:
     """Return what each document of a ranking of one query adds."""
+    if isinstance(qrels, UncertainQrels):
+        return _expect(qrels, scores, query, measure, settings)
     labels = qrels.labels(query)
     by_subtopic = qrels.subtopic_labels(query) if measure.needs_subtopics else {}
     docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
@@ -364,6 +404,42 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]), _unit(measure, view))
 
 
+def _expect(
+    qrels: UncertainQrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings
+) -> _Part:
+    """Return what each document of a ranking adds in the mean over labels that are probabilities."""
+    refuse_extremes(settings.ties)
+    docs, batch = _uncertain_batch(qrels, Run({query: dict(scores)}, ""), query, settings)
+    expected = measure.expect(batch)
+    try:
+        expected.checked(measure, batch)
+    except NotFinite as error:
+        raise name_query(error, *query_of(qrels, qrels.index[query])) from None
+    above, adds, gain = (
+        dict(zip(docs, table[0].tolist(), strict=False))
+        for table in (batch.places.above, expected.terms, expected.gain)
+    )
+    labels, chances = _labels(qrels, query), qrels.judgments(query)
+    lines = [
+        Line(
+            first,
+            last,
+            doc,
+            float(scores[doc]),
+            labels.get(doc),
+            None,
+            adds.get(doc, 0.0),
+            gain.get(doc),
+            chances=chances.get(doc),
+        )
+        for start, tied in _groups(scores)
+        for first, last, doc in _seats(tied, start, settings, query, above)
+    ]
+    start = 0.0 if expected.start is None else float(expected.start[0])
+    norm = 1.0 if expected.norm is None else float(expected.norm[0])
+    return _Part(lines, start, fsum([start, *adds.values()]), norm, 0)
+
+
 def _unit(measure: Measure, view: Batch) -> int:
     """Return the power of two in units of which a measure has the gains of a query."""
     exponent = measure.exponent(view) if isinstance(measure, GainBased) else None
@@ -372,6 +448,8 @@ def _unit(measure: Measure, view: Batch) -> int:
 
 def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
+    if isinstance(qrels, UncertainQrels):
+        return _Part([], 0.0, 0.0, 1.0, 0)
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]), _unit(measure, view))
 
@@ -391,10 +469,16 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
 
 def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> dict[str, float]:
     """Return the judged documents of a query as a ranking, those first that the measure would have first."""
-    labels = qrels.labels(query)
+    labels = _labels(qrels, query)
     by_name = Settings("trec" if settings.ties == "trec" else "expected")  # of documents that add the same
-    docs, batch = _batch_of(qrels, Run({query: dict.fromkeys(labels, 0.0)}, ""), query, by_name)
-    priority = dict(zip(docs, measure.ideal_priority(measure.apply_relevance(batch))[0].tolist(), strict=False))
+    run = Run({query: dict.fromkeys(labels, 0.0)}, "")
+    if isinstance(qrels, UncertainQrels):
+        docs, uncertain = _uncertain_batch(qrels, run, query, by_name)
+        first = measure.expect(uncertain).gain
+    else:
+        docs, batch = _batch_of(qrels, run, query, by_name)
+        first = measure.ideal_priority(measure.apply_relevance(batch))
+    priority = dict(zip(docs, first[0].tolist(), strict=False))
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
 
@@ -415,6 +499,15 @@ def _batch_of(qrels: Qrels, run: Run, query: str, settings: Settings) -> tuple[l
     blocks = Blocks(qrels, locate(qrels, run, settings))
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
     return docs, blocks.batch_of_query(qrels.index[query], settings.ties)
+
+
+def _uncertain_batch(
+    qrels: UncertainQrels, run: Run, query: str, settings: Settings
+) -> tuple[list[str], UncertainBatch]:
+    """Return the same where labels are probabilities."""
+    blocks = Blocks(qrels, locate(qrels, run, settings))
+    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+    return docs, blocks.uncertain_batch(qrels, np.array([qrels.index[query]]))
 
 
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:

@@ -17,6 +17,7 @@ from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.source import ignore
 from gradely.data.table import IrregularText, Table, TableScores
+from gradely.data.uncertain import UncertainQrels
 
 SAMPLE = 1000
 """how many scores of a run are looked at"""
@@ -82,7 +83,10 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
     scores = _first_scores(run.scores)
     if not len(scores) or scores[0] != scores[0] // 1:
         return None
-    levels, first_query = np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
+    levels = np.asarray(qrels.levels())
+    if isinstance(qrels, UncertainQrels):  # a run has no probabilities of labels
+        return None
+    first_query = qrels.grade[: int(qrels.start[1])]
     how = look_swapped(levels, scores) or look_like_ranking(first_query, len(levels), scores)
     first = "if the two are swapped, qrels come first, as in evaluate(qrels, run) or gradely evaluate QRELS RUN"
     return f"{run.name}: {how}; {first}" if how else None

@@ -12,6 +12,7 @@ from gradely.data.ids import Bools, Ints
 from gradely.data.read.readers import trec_table
 from gradely.data.source import ignore
 from gradely.data.table import IrregularText, Table, TableScores
+from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.tables import count_of, plain_line
@@ -26,7 +27,7 @@ SAMPLE = 10_000
 def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
     matches = len(hits.row)
-    if matches > FEW * len(qrels.grade):  # there is no more room than that
+    if matches > FEW * len(qrels.docs):  # there is no more room than that
         return None
     room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
     if not room or matches > FEW * room:
@@ -34,7 +35,7 @@ def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
     says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
     query, documents = _sample(qrels, run, hits)
-    judged = list(islice(qrels.labels(query), SAMPLE))
+    judged = list(islice(qrels.judgments(query), SAMPLE))
     common = {*documents} & {*judged}
     documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
     if not documents or not judged:
@@ -264,6 +265,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
         *_note_degenerate(evaluation),
         *_note_unreachable(evaluation),
         *_note_bounds(evaluation),
+        *_note_uncertain_ties(evaluation),
     ]
 
 
@@ -276,7 +278,8 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
-    threshold = describe_threshold(evaluation.qrels.grade, levels, by_one)
+    certain = evaluation.qrels.possible if isinstance(evaluation.qrels, UncertainQrels) else evaluation.qrels
+    threshold = describe_threshold(certain.grade, levels, by_one)
     texts = [
         *(("labels", text) for text in evaluation.qrels.notes),
         *(("run", text) for text in evaluation.about_run),
@@ -285,7 +288,16 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
         ("subtopics", describe_highest(evaluation.qrels, plain)),
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
-    return [*notes, *([Note("excluded", excluded, before, out)] if out else [])]
+    return [*notes, *_note_uncertain(evaluation.qrels), *([Note("excluded", excluded, before, out)] if out else [])]
+
+
+def _note_uncertain(qrels: Qrels) -> list[Note]:
+    """Say that labels are probabilities, and what is done with them."""
+    if not isinstance(qrels, UncertainQrels):
+        return []
+    documents = count_of(qrels.uncertain, "document")
+    text = f"values are expected over the labels' distributions ({documents}), taken as independent"
+    return [Note("labels", qrels.uncertain, len(qrels.docs), text)]
 
 
 def _worth(evaluation: "Evaluation") -> int:
@@ -403,7 +415,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
     """Say which queries cannot reach 1, since users ask for a level that their pool lacks, and the highest mean."""
     notes = []
     for name, measure in evaluation.measures.items():
-        if not measure.has_ceiling:
+        if not measure.has_ceiling or isinstance(evaluation.qrels, UncertainQrels):  # hardly any query can reach 1
             continue
         highest = evaluation.find_ceiling(measure)[evaluation.judged_queries]
         queries = evaluation.judged_queries[(highest < 1 - SAME) & (highest > 0)]
@@ -426,6 +438,16 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
         )
         notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
+
+
+def _note_uncertain_ties(evaluation: "Evaluation") -> list[Note]:
+    """Say that ties move values, where labels are probabilities, so that nobody knows how far."""
+    if not isinstance(evaluation.qrels, UncertainQrels):
+        return []
+    hits = evaluation.measured_hits
+    queries = np.intersect1d(hits.query[hits.tied > 1], evaluation.judged_queries)
+    text = "{have} tied documents; how far their order moves values is not known where labels are probabilities"
+    return _note_judged(evaluation, "ties", queries, len(evaluation.queries), "query", text)
 
 
 def _note_judged(evaluation: "Evaluation", kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:

@@ -8,12 +8,14 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.errors import DataError, NotFinite, clip
+from gradely.data.uncertain import UncertainQrels
+from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.empty import find_degenerate
 from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
 from gradely.evaluation.scores import Scores, normalize_weights
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
+from gradely.kernel.uncertain import UncertainBatch
 from gradely.lazy import lazy
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
@@ -176,6 +178,8 @@ class Evaluation:
 
     def tie_ranges(self) -> list[TieRange]:
         """Return how far each mean moves with the order of ties, for the measures that move."""
+        if isinstance(self.qrels, UncertainQrels):
+            return []
         moves = np.zeros(len(self.qrels), bool)
         moves[self.measured_hits.query[self.measured_hits.tied > 1]] = True
         tied = self.judged_queries[moves[self.judged_queries]]
@@ -204,8 +208,8 @@ class Evaluation:
 
 def query_of(qrels: Qrels, row: int) -> tuple[str, float]:
     """Return the name of a query and its highest label; rows of several runs, one after the other, have the same."""
-    i = row % len(qrels)
-    return qrels.queries[i], float(qrels.grade[qrels.start[i] : qrels.start[i + 1]].max())
+    i, labels = row % len(qrels), qrels.possible if isinstance(qrels, UncertainQrels) else qrels
+    return qrels.queries[i], float(labels.grade[labels.start[i] : labels.start[i + 1]].max())
 
 
 def name_query(error: NotFinite, query: str, label: float) -> NotFinite:
@@ -222,19 +226,33 @@ def measure_blocks(
     """
     values = np.zeros((len(queries) if alone else len(blocks.retrieved), len(measures)))
 
-    def measure_block(rows: Ints, batch: Batch) -> None:
+    def measure_block(rows: Ints, batch: Batch | UncertainBatch) -> None:
         try:
             values[np.searchsorted(queries, rows) if alone else rows] = measure_batch(batch, measures.values()).T
         except NotFinite as error:
             raise name_query(error, *query_of(blocks.qrels, int(rows[error.row]))) from None
 
-    if measures:
+    if measures and isinstance(blocks.qrels, UncertainQrels):
+        refuse_extremes(ties)
+        blocks.visit_uncertain(blocks.qrels, measure_block, queries, workers)
+    elif measures:
         blocks.visit(measure_block, ties, queries, workers)
     return values
 
 
-def measure_batch(batch: Batch, measures: Collection[Measure]) -> Floats:
+def refuse_extremes(ties: str) -> None:
+    """Refuse the best and the worst order of tied documents whose labels are probabilities."""
+    if ties in ("best", "worst"):
+        raise MeasureError(
+            f"ties {ties}: labels are probabilities, and which order is {ties} would depend on the labels; "
+            "take expected, trec, order or random"
+        )
+
+
+def measure_batch(batch: Batch | UncertainBatch, measures: Collection[Measure]) -> Floats:
     """Return the values, [measures, queries]: all sums first, then all quotients at once."""
+    if isinstance(batch, UncertainBatch):
+        return np.asarray([measure.expect(batch).checked(measure, batch) for measure in measures])
     with ignore_overflow():
         values = divide(*sum_parts(batch, measures))
     if np.count_nonzero(np.isfinite(values)) < values.size:

@@ -9,6 +9,7 @@
     series        sums over many places in closed form, to full precision
     by_place      the same for each place, which is faster where every document is judged
     subtopics     labels by subtopic, and the greedy ideal
+    uncertain     labels that are probabilities: exact means over all labels
     gains         from relevance to gains and from ranks to discounts
     parameters    what measures and relevance functions are declared with
     backend       the array library of some arrays, and what is done differently in each

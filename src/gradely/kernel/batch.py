@@ -246,9 +246,11 @@ BLOCK, FEW = 1 << 16, 8
 class Levels:
     """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
 
-    def __init__(self, labels: Any, counted: Any | None = None, *, by_subtopic: bool = False) -> None:
-        """Take labels, which of them count, and whether documents have them by subtopic, too."""
-        self._labels, self._counted, self.by_subtopic = labels, counted, by_subtopic
+    def __init__(
+        self, labels: Any, counted: Any | None = None, *, by_subtopic: bool = False, uncertain: bool = False
+    ) -> None:
+        """Take labels, and which count; say whether documents have them by subtopic, or probabilities of them."""
+        self._labels, self._counted, self.by_subtopic, self.uncertain = labels, counted, by_subtopic, uncertain
 
     def __call__(self) -> Any:
         """Return the distinct positive labels, ascending."""
@@ -265,7 +267,8 @@ class Levels:
 
     def lower_by(self, level: float) -> "Levels":
         """Return the labels, all lower by this much."""
-        return Levels(self._labels - level, self._counted, by_subtopic=self.by_subtopic)
+        lower = self._labels - level
+        return Levels(lower, self._counted, by_subtopic=self.by_subtopic, uncertain=self.uncertain)
 
     @lazy
     def lowest(self) -> float:

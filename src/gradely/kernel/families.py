@@ -106,6 +106,21 @@ def threshold(
     return shared if batch.fixed else xp.where(batch.tied == 1, batch.keep_top(x * upto / divisor, k), shared)
 
 
+def mean_threshold(batch: Batch, chance: Array, k: int | None) -> Array:
+    """The mean of precision at each relevant document, where documents are relevant by chance, whatever others are.
+
+    What `threshold` adds up are products of different documents, so that chances take the place of flags: those of the
+    documents above, and of the others of the tie group. The document itself is relevant where it counts at all.
+    """
+    above, among = sum_around(batch, chance)
+    alone = batch.keep_top(chance * (above + 1) / batch.rank, k)
+    if batch.untied:
+        return alone
+    places, beside = harmonics(batch, k), (among - chance) / batch.xp.clip(batch.size - 1, min=1.0)
+    shared = chance * ((above + 1) * places.weight + beside * places.offset) / batch.size
+    return batch.xp.where(batch.tied == 1, alone, shared)
+
+
 def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:
     """What sums to the numerator of average precision, by document or by place."""
     return by_place.threshold(batch, relevant, k) if batch.by_place else threshold(batch, relevant, k)
@@ -198,7 +213,7 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> int:
     10^-20, what is still to be gained is lost in rounding, since discounts do not fall.
     """
     xp = batch.xp
-    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1.0)  # rounding may exceed 1
+    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1 - 2.0**-53)  # rounding may exceed 1
     places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), count_within(batch, k))
     return max(1, int(xp.max(places)))
 

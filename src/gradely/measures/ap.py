@@ -11,10 +11,11 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
-from gradely.kernel.families import Opposition, precisions, preference
+from gradely.kernel.families import Opposition, mean_threshold, precisions, preference
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, sum_before, sum_in_group, up_to_column
-from gradely.measures.base import Binary
+from gradely.kernel.uncertain import Chances, UncertainBatch, over_count
+from gradely.measures.base import Binary, Expected
 from gradely.measures.searched_measure import ComposedMeasure, Scene
 from gradely.settings import check_choice
 
@@ -24,6 +25,17 @@ EPSILON = 0.00001
 """trec_eval's, which keeps the estimate of an empty sample defined"""
 RELEVANT, OTHER, POOLED = 3, 2, 1
 """kinds of documents for infAP: judged ones, and those of the pool that were not judged"""
+
+
+def mean_precisions(batch: Batch, relevant: Chances, k: int | None) -> Array:
+    """Return [Q, H]: the mean, over labels, of the precision at each relevant document, over all relevant ones."""
+    return over_count(batch, relevant, lambda rows, chance: mean_threshold(rows, chance, k))
+
+
+def expect_precisions(measure: "AP", batch: UncertainBatch) -> Expected:
+    """The precision at each relevant document, over how many there are: both depend on labels."""
+    relevant = measure.chances(batch)
+    return Expected(relevant.chance, mean_precisions(batch.places, relevant, measure.k))
 
 
 class AP(Binary):
@@ -43,6 +55,7 @@ class AP(Binary):
     """
 
     name = "AP"
+    expectation = expect_precisions
 
     def terms(self, batch: Batch) -> Array:
         """The precision at each relevant document."""

@@ -14,11 +14,14 @@ from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import Parameter, Parametric, is_number, parameter, to_python
 from gradely.kernel.ties import order_ties
+from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.parallel import cores, on_threads
 from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift, relevance_of
 from gradely.tables import Table, box, formula, grid, heading, sentence
 
 M = TypeVar("M")
+NO_MEAN = "labels are probabilities, and no exact mean over them is known of this measure"
+"""what errors say of labels that a measure does not take"""
 
 
 class _MeasureType(ABCMeta):
@@ -52,6 +55,9 @@ class Measure(Parametric, metaclass=_MeasureType):
     """False where it says something of every ranking, whether or not the query has relevant documents"""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
     """the least and the greatest value there can be"""
+    expectation: ClassVar["Callable[[Any, UncertainBatch], Expected] | None"] = None
+    """how the mean over labels that are probabilities is taken; each class says it itself, and does not inherit it,
+    since what holds of a measure need not hold of those that derive from it"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
     def check_parameters(self) -> None:
@@ -107,6 +113,22 @@ class Measure(Parametric, metaclass=_MeasureType):
         """Return what the value of each query of a batch with relevance is made of."""
         batch = self.order_ties(batch.top(self.k))
         return Parts(self.start(batch), self.terms(batch), self.norm(batch))
+
+    def expect(self, batch: UncertainBatch) -> "Expected":
+        """Return what the mean over all labels is made of, for documents whose labels are probabilities."""
+        self.check_expectation()
+        with ignore_overflow():
+            return vars(type(self))["expectation"](self, batch)  # type: ignore[no-any-return]
+
+    @property
+    def takes_chances(self) -> bool:
+        """True where the exact mean over labels that are probabilities is known, by which class it is."""
+        return vars(type(self)).get("expectation") is not None
+
+    def check_expectation(self) -> None:
+        """Refuse labels that are probabilities where no formula is known of the mean over them."""
+        if not self.takes_chances:
+            raise MeasureError(f"{self}: {NO_MEAN}; docs/guides/probabilities.md lists the measures that have one")
 
     def order_ties(self, batch: Batch) -> Batch:
         """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
@@ -207,6 +229,32 @@ class Parts(NamedTuple):
         return added if self.start is None else self.start + added
 
 
+class Expected(NamedTuple):
+    """What the mean of a measure is made of, over labels that are probabilities."""
+
+    gain: Array
+    """[Q, H] the mean gain of each document, or the chance that it is relevant"""
+    terms: Array
+    """[Q, H] what each document adds"""
+    norm: Array | None = None
+    """[Q] what the sum is divided by, where that does not depend on labels; None for nothing"""
+    start: Array | None = None
+    """[Q] what the sum begins with; None for nothing"""
+
+    def values(self) -> Array:
+        """Return [Q]: the value of each query."""
+        added = sum_rows(self.terms) if self.start is None else self.start + sum_rows(self.terms)
+        return added + 0.0 if self.norm is None else divide(added, self.norm)
+
+    def checked(self, measure: Measure, batch: UncertainBatch) -> Array:
+        """Return the same; refuse values that are too large for a number."""
+        values = self.values()
+        if not bool(batch.places.xp.all(batch.places.xp.isfinite(values))):
+            row = int(batch.places.xp.argmin(batch.places.to_real(batch.places.xp.isfinite(values))))
+            raise NotFinite(str(measure), row, float(batch.labels[-1]))
+        return values
+
+
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:
     """Return the parameters of a measure by name, the cut-off last."""
     rest = {name: declared for name, declared in measure.parameters.items() if name != "k"}
@@ -251,6 +299,10 @@ class Binary(Measure):
 
     def _count_relevant(self, batch: Batch) -> Array:
         return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
+
+    def chances(self, batch: UncertainBatch) -> Chances:
+        """Return how probable it is that each document is relevant."""
+        return Chances.of(batch, batch.labels >= self.rel)
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others."""
@@ -312,6 +364,19 @@ class Graded(Measure):
         if function.key not in batch.by_relevance:
             batch.by_relevance[function.key] = self._with_relevance(batch)
         return batch.by_relevance[function.key]
+
+    def check_expectation(self) -> None:
+        """Refuse a relevance function by which other labels of the query change what a label is worth."""
+        super().check_expectation()
+        if not self.relevance_function.by_label:
+            raise MeasureError(
+                f"{self}: {NO_MEAN}, since relevance depends on the other labels of the query; take a relevance "
+                "function by label, such as max(4)"
+            )
+
+    def relevance_of_labels(self, batch: UncertainBatch) -> Batch:
+        """Return a batch of one query, [1, L]: the relevance of each label."""
+        return self.apply_relevance(batch.by_label)
 
     def _with_relevance(self, batch: Batch) -> Batch:
         with ignore_overflow():

@@ -1,6 +1,7 @@
 """Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ, SDCG."""
 
 from collections.abc import Mapping
+from functools import partial
 from math import inf
 from typing import Any, Self
 
@@ -12,7 +13,8 @@ from gradely.kernel.families import additive
 from gradely.kernel.gains import GAINS, Table, discount_of, exponents, headroom, log2, units
 from gradely.kernel.parameters import parameter
 from gradely.kernel.ties import sum_in_parts
-from gradely.measures.base import Graded, ScaleBased
+from gradely.kernel.uncertain import Gains, UncertainBatch, over_ideal
+from gradely.measures.base import Expected, Graded, ScaleBased
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
 from gradely.settings import check_choice
 
@@ -109,8 +111,30 @@ class Discounted(GainBased):
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
         """The gain, and the mean of 1/discount over the places that a document can take."""
-        gain = self.retrieved_gains(batch)
-        return gain, additive(batch, batch.xp.ones_like(gain), discount_of(self.discount), self.k)
+        return self.retrieved_gains(batch), self.places(batch)
+
+    def places(self, batch: Batch) -> Array:
+        """Return [Q, H]: the mean of 1/discount over the places that each document can take."""
+        return additive(batch, batch.xp.ones_like(batch.grade), discount_of(self.discount), self.k)
+
+    def gains_of_labels(self, batch: UncertainBatch, *, units: bool) -> Array:
+        """Return [L]: the gain of each label; in `units` of a power of two where it is too large for a number."""
+        view = self.relevance_of_labels(batch)
+        return self.gains(view, view.grade, GainBased.exponent(self, view) if units else None)[0, :]
+
+
+def expect_gains(measure: "DCG", batch: UncertainBatch) -> Expected:
+    """The mean gain of each document over its discount."""
+    gain = batch.mean(measure.gains_of_labels(batch, units=False))
+    return Expected(gain, gain * measure.places(batch.places))
+
+
+def expect_share_of_ideal(measure: "nDCG", batch: UncertainBatch) -> Expected:
+    """Gains over discounts, over those of the ideal ranking, which depend on the labels of all documents."""
+    places, gains = batch.places, measure.gains_of_labels(batch, units=True)
+    by_gain = Gains.of(batch, gains)
+    ideal = partial(measure.ideal_of, places, by_gain)
+    return Expected(batch.mean(gains), over_ideal(places, measure.places(places), by_gain, ideal, measure.k))
 
 
 class DCG(Discounted):
@@ -133,6 +157,7 @@ class DCG(Discounted):
     """
 
     name = "DCG"
+    expectation = expect_gains
     bounds = (0.0, inf)
 
     def exponent(self, batch: Batch) -> Array | None:
@@ -189,10 +214,19 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
     """
 
     name = "nDCG"
+    expectation = expect_share_of_ideal
 
     def norm(self, batch: Batch) -> Array:
         """The DCG of the ideal ranking."""
         return batch.of_pools((nDCG, self.key), self._ideal_sum)
+
+    def ideal_of(self, batch: Batch, gains: Gains, counts: Array) -> Array:
+        """Return [S]: the same for rankings that have so many documents of each gain, [S, G], and no others."""
+        xp = batch.xp
+        inverse = 1 / discount_of(self.discount)(batch, batch.count_up(int(xp.max(xp.sum(counts, axis=1)))))
+        upto = xp.cumulative_sum(inverse, include_initial=True)
+        last = xp.flip(xp.cumulative_sum(xp.flip(counts, axis=1), axis=1), axis=1)
+        return xp.sum(gains.gain * (upto[last] - upto[last - counts]), axis=1)
 
     def _ideal_sum(self, batch: Batch) -> Array:
         xp = batch.xp
@@ -222,6 +256,7 @@ class NDCNG(nDCG):
     """
 
     name = "NDCNG"
+    expectation = expect_share_of_ideal
     gain: str | Mapping[float, float] | Table = parameter(
         default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     )
@@ -256,6 +291,12 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     )
 
 
+def expect_scaled_gains(measure: "SDCG", batch: UncertainBatch) -> Expected:
+    """The mean relevance of each document over its discount; the norm depends on no label."""
+    gain = batch.mean(measure.relevance_of_labels(batch).grade[0, :] / float(measure.top or 1))
+    return Expected(gain, additive(batch.places, gain, log2, measure.k), measure.norm(batch.places))
+
+
 class SDCG(ScaleBased):
     """Discounted relevance over the same if every rank down to k held the top of the scale.
 
@@ -275,6 +316,7 @@ class SDCG(ScaleBased):
     """
 
     name = "SDCG"
+    expectation = expect_scaled_gains
 
     def terms(self, batch: Batch) -> Array:
         """Relevance over the top of the scale, over its discount."""

@@ -10,7 +10,8 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade, rank_discount
 from gradely.kernel.gains import Table, exp, exponents, units
 from gradely.kernel.parameters import is_number, parameter
-from gradely.measures.base import ScaleBased
+from gradely.kernel.uncertain import UncertainBatch
+from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.dcg import GainBased
 from gradely.relevance import Levels
 
@@ -57,6 +58,17 @@ class Satisfied(ScaleBased, GainBased):
         return self.stop(batch)
 
 
+def mean_stop(measure: Satisfied, batch: UncertainBatch) -> Array:
+    """Return [Q, H]: the mean, over labels, of the chance that each document satisfies."""
+    return batch.mean(measure.stop(measure.relevance_of_labels(batch))[0, :])
+
+
+def expect_reciprocal_rank(measure: "ERR", batch: UncertainBatch) -> Expected:
+    """A user who stops at each document with the mean of the chances that its labels give."""
+    stop = mean_stop(measure, batch)
+    return Expected(stop, cascade(batch.places, stop, rank_discount, measure.k))
+
+
 class ERR(Satisfied):
     """Expected reciprocal rank of the document that satisfies a user, who stops there.
 
@@ -77,6 +89,7 @@ class ERR(Satisfied):
     """
 
     name = "ERR"
+    expectation = expect_reciprocal_rank
 
     def terms(self, batch: Batch) -> Array:
         """1/rank times the chance to stop there."""
@@ -112,6 +125,12 @@ class nERR(ERR):  # noqa: N801 - the field's name
         return sum_rows(reach * stop / batch.count_up(int(stop.shape[1])))
 
 
+def expect_patience(measure: "iRBU", batch: UncertainBatch) -> Expected:
+    """A user who stops at each document with the mean of the chances that its labels give."""
+    stop = mean_stop(measure, batch)
+    return Expected(stop, cascade(batch.places, stop, measure.patience, measure.k))
+
+
 class iRBU(Satisfied):  # noqa: N801 - the field's name
     """Intentwise rank-biased utility: what a satisfying document is worth to a user whose patience wanes.
 
@@ -129,6 +148,7 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
     """
 
     name = "iRBU"
+    expectation = expect_patience
     p: float = parameter(default=0.99, doc="patience: what a satisfying document loses with every rank")
 
     def check_parameters(self) -> None:

@@ -20,7 +20,9 @@ from gradely.kernel.families import harmonics, lower_levels, threshold
 from gradely.kernel.fixed import Fixed
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, up_to_column
-from gradely.measures.base import Binary, Graded
+from gradely.kernel.uncertain import Chances, UncertainBatch
+from gradely.measures.ap import mean_precisions
+from gradely.measures.base import Binary, Expected, Graded
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.relevance import Levels
 from gradely.tables import count_of
@@ -325,6 +327,23 @@ class GAP(UserShares):
         return sum_rows(levels.share * levels.base)
 
 
+def expect_thresholds(measure: "eGAP", batch: UncertainBatch) -> Expected:
+    """The mean of AP with each threshold, whatever it is with the others.
+
+    A level that no label of a query reaches adds nothing, as in a pool that lacks it; so all levels of the collection
+    take the place of those of the pool. Of GAP and xGAP, norm or weights are sums over several levels at once.
+    """
+    view = measure.relevance_of_labels(batch)
+    relevance, levels = view.grade[0, :], batch.places.xp.flip(measure.thresholds(view).level[0, :])
+    upto = measure.users().up_to(view, levels)
+    below = batch.places.xp.concat([0 * upto[:1], upto[:-1]])
+    gain, terms = batch.mean(measure.users().up_to(view, relevance)), batch.places.xp.zeros_like(batch.places.grade)
+    for i in range(levels.shape[0]):
+        relevant = Chances.of(batch, (relevance >= levels[i]) & (relevance > 0))
+        terms = terms + (upto[i] - below[i]) * mean_precisions(batch.places, relevant, measure.k)
+    return Expected(gain, terms)
+
+
 class eGAP(_Absolute):  # noqa: N801 - the paper's name
     """Expected average precision of a user whose threshold is drawn from g.
 
@@ -343,6 +362,7 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
     """
 
     name = "eGAP"
+    expectation = expect_thresholds
 
     def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
         """The share of users over the recall base."""

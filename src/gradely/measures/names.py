@@ -208,6 +208,9 @@ def need_subtopics(measures: Mapping[str, Measure]) -> bool:
 
 def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measure]:
     """Return measures by name, fitted to the collection; refuse labels they cannot take."""
+    if levels.uncertain:
+        for measure in measures.values():
+            measure.check_expectation()
     return {name: measure.fit(levels) for name, measure in measures.items()}
 
 

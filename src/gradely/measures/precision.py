@@ -3,6 +3,7 @@
 P, R, F1, F, SetAP, RelativeP, Rprec, Utility; Judged, Unjudged.
 """
 
+from abc import abstractmethod
 from math import inf
 
 from gradely.errors import MeasureError
@@ -11,12 +12,18 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, count_in_top, no_discount
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import count_within, sum_around
-from gradely.measures.base import Binary, BinaryOrGraded, Measure, ScaleBased
+from gradely.kernel.uncertain import UncertainBatch, over_count, with_count
+from gradely.measures.base import NO_MEAN, Binary, BinaryOrGraded, Expected, Measure, ScaleBased
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
     """Return [Q]: k, or the length of the ranking."""
     return batch.to_real(batch.retrieved) if k is None else batch.constant(float(k))
+
+
+def share_in_top(batch: Batch, k: int | None) -> Array:
+    """Return [Q, H]: the chance of each document to be in the top k."""
+    return count_in_top(batch, batch.judged, k)
 
 
 class InTop(Binary):
@@ -35,6 +42,12 @@ class GradedInTop(BinaryOrGraded, InTop):
         if self.relevance is None:
             return super().terms(batch)
         return additive(batch, self.worth(batch), no_discount, self.k)
+
+
+def expect_worth(measure: "P", batch: UncertainBatch) -> Expected:
+    """Each document counts with its mean worth, and with its chance to be in the top k."""
+    worth = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
+    return Expected(worth, worth * share_in_top(batch.places, measure.k), measure.norm(batch.places))
 
 
 class P(GradedInTop, ScaleBased):
@@ -56,13 +69,37 @@ class P(GradedInTop, ScaleBased):
     """
 
     name = "P"
+    expectation = expect_worth
 
     def norm(self, batch: Batch) -> Array:
         """The cut-off."""
         return length_of(batch, self.k)
 
 
-class R(GradedInTop):
+class ShareOfBase(InTop):
+    """The relevant documents of the top k, over something that depends on how many are relevant in the pool."""
+
+    def norm(self, batch: Batch) -> Array:
+        """What `norm_of` says of the relevant documents of the pool."""
+        return self.norm_of(batch, length_of(batch, self.k), self.recall_base(batch))
+
+    @abstractmethod
+    def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:
+        """Return the norm for a ranking of some length and a number of relevant documents."""
+
+
+def expect_share(measure: ShareOfBase, batch: UncertainBatch) -> Expected:
+    """Each document counts with the mean of one over the norm, which depends on how many others are relevant."""
+
+    def worth(places: Batch, base: Array) -> Array:
+        length = length_of(places, measure.k)[:, None]
+        return share_in_top(places, measure.k).T / measure.norm_of(places, length, base[None, :])
+
+    relevant = measure.chances(batch)
+    return Expected(relevant.chance, with_count(batch.places, relevant, worth))
+
+
+class R(GradedInTop, ShareOfBase):
     """Recall: the share of the relevant documents that is in the top k.
 
         R@k = (relevant in the top k) / RB
@@ -79,15 +116,26 @@ class R(GradedInTop):
     """
 
     name = "R"
+    expectation = expect_share
 
     def norm(self, batch: Batch) -> Array:
         """The relevant documents; graded, the relevance of the pool."""
         if self.relevance is None:
-            return self.recall_base(batch)
+            return super().norm(batch)
         return batch.of_pools((R, self.key), lambda pools: sum_rows(pools.pool))
 
+    def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - whatever the length
+        """The relevant documents."""
+        return base
 
-class F1(InTop):
+    def check_expectation(self) -> None:
+        """Refuse generalised recall: its norm is a sum of relevance, of which no mean of quotients is known."""
+        super().check_expectation()
+        if self.relevance is not None:
+            raise MeasureError(f"{self}: {NO_MEAN}; leave out relevance")
+
+
+class F1(ShareOfBase):
     """The harmonic mean of precision and recall at k.
 
         F1@k = 2 · (relevant in the top k) / (k + RB)
@@ -103,13 +151,14 @@ class F1(InTop):
     """
 
     name = "F1"
+    expectation = expect_share
 
-    def norm(self, batch: Batch) -> Array:
+    def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - no other array needed
         """Half of k plus the relevant documents."""
-        return (length_of(batch, self.k) + self.recall_base(batch)) / 2
+        return (length + base) / 2
 
 
-class F(InTop):
+class F(ShareOfBase):
     """The weighted harmonic mean of precision and recall at k.
 
         F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB)
@@ -126,6 +175,7 @@ class F(InTop):
     """
 
     name = "F"
+    expectation = expect_share
     x: float = parameter(default=1, doc="how much recall weighs against precision; 0 is precision alone")
 
     def check_parameters(self) -> None:
@@ -135,9 +185,23 @@ class F(InTop):
             raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
         self._set("x", to_python(self.x))
 
-    def norm(self, batch: Batch) -> Array:
+    def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - no other array needed
         """K and x times the relevant documents, over x + 1."""
-        return (length_of(batch, self.k) + self.x * self.recall_base(batch)) / (self.x + 1)
+        return (length + self.x * base) / (self.x + 1)
+
+
+def expect_pairs(measure: "SetAP", batch: UncertainBatch) -> Expected:
+    """For each relevant document in the top k the others that are relevant there, over how many are relevant."""
+
+    def terms(rows: Batch, chance: Array) -> Array:
+        inside, places = chance * share_in_top(rows, measure.k), count_within(rows, measure.k)
+        above, among = sum_around(rows, chance)
+        beside = (places - 1) * (among - chance) / rows.xp.clip(rows.size - 1, min=1.0)
+        every = rows.xp.sum(inside, axis=1, keepdims=True) - inside
+        return inside * (1 + rows.xp.where(places < rows.size, above + beside, every))
+
+    relevant = measure.chances(batch)
+    return Expected(relevant.chance, over_count(batch.places, relevant, terms), length_of(batch.places, measure.k))
 
 
 class SetAP(InTop):
@@ -158,6 +222,7 @@ class SetAP(InTop):
     """
 
     name = "SetAP"
+    expectation = expect_pairs
 
     def terms(self, batch: Batch) -> Array:
         """For each relevant document in the top k, how many relevant ones stand there."""
@@ -175,7 +240,7 @@ class SetAP(InTop):
         return length_of(batch, self.k) * self.recall_base(batch)
 
 
-class RelativeP(InTop):
+class RelativeP(ShareOfBase):
     """Precision at k over the best that is possible there.
 
         RelativeP@k = (relevant in the top k) / min(k, RB)
@@ -191,10 +256,23 @@ class RelativeP(InTop):
     """
 
     name = "RelativeP"
+    expectation = expect_share
 
-    def norm(self, batch: Batch) -> Array:
+    def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:
         """The relevant documents that the top k can hold."""
-        return batch.xp.minimum(length_of(batch, self.k), self.recall_base(batch))
+        return batch.xp.minimum(length, base)
+
+
+def expect_precision_at_base(measure: "Rprec", batch: UncertainBatch) -> Expected:
+    """Each document counts with its chance to be in the top RB, over RB, which depends on the others."""
+
+    def worth(places: Batch, base: Array) -> Array:
+        last = base if measure.k is None else places.xp.clip(base, max=float(measure.k))
+        inside = places.xp.clip(last[None, :] - places.to_real(places.above).T, min=0.0)
+        return places.xp.minimum(inside, places.size.T) / places.size.T / base[None, :]
+
+    relevant = measure.chances(batch)
+    return Expected(relevant.chance, with_count(batch.places, relevant, worth))
 
 
 class Rprec(Binary):
@@ -213,6 +291,7 @@ class Rprec(Binary):
     """
 
     name = "Rprec"
+    expectation = expect_precision_at_base
 
     def terms(self, batch: Batch) -> Array:
         """1 for each relevant document in the top RB; tied across it, the chance to be inside."""
@@ -222,6 +301,14 @@ class Rprec(Binary):
     def norm(self, batch: Batch) -> Array:
         """The relevant documents."""
         return self.recall_base(batch)
+
+
+def expect_utility(measure: "Utility", batch: UncertainBatch) -> Expected:
+    """All of it is linear in how many documents are relevant, retrieved or not."""
+    relevant = measure.chances(batch)
+    base = sum_rows(relevant.chance) + sum_rows(relevant.missed)
+    terms = relevant.chance * share_in_top(batch.places, measure.k) * measure.change
+    return Expected(relevant.chance, terms, start=measure.start_of(batch.places, base))
 
 
 class Utility(InTop):
@@ -240,6 +327,7 @@ class Utility(InTop):
     """
 
     name = "Utility"
+    expectation = expect_utility
     needs_relevant = False
     bounds = (-inf, inf)
     a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved")
@@ -258,25 +346,35 @@ class Utility(InTop):
 
     def start(self, batch: Batch) -> Array:
         """What the ranking is worth with no relevant document in it."""
+        return self.start_of(batch, self.recall_base(batch))
+
+    def start_of(self, batch: Batch, base: Array) -> Array:
+        """Return the same, where the pool has so many relevant documents."""
         n = batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
-        base = self.recall_base(batch)
         return self.b * n + self.c * base + self.d * (self.size - n - base)
 
     def terms(self, batch: Batch) -> Array:
         """What each relevant document that is retrieved changes."""
-        return super().terms(batch) * self._change
+        return super().terms(batch) * self.change
 
     def priority(self, batch: Batch) -> Array:
         """Relevant documents before others, unless they are worth less."""
-        return super().priority(batch) * self._change
+        return super().priority(batch) * self.change
 
     @property
-    def _change(self) -> float:
+    def change(self) -> float:
+        """What a relevant document that is retrieved changes."""
         return self.a - self.b - self.c + self.d
 
     def degenerate(self, batch: Batch) -> Array:
         """Never: a ranking without relevant documents is worth something, too."""
         return batch.xp.zeros_like(batch.pooled[:, 0])
+
+
+def expect_judged(measure: "Judged", batch: UncertainBatch) -> Expected:
+    """Whatever the labels."""
+    places = batch.places
+    return Expected(places.to_real(places.judged), measure.terms(places), measure.norm(places))
 
 
 class Judged(Measure):
@@ -295,6 +393,7 @@ class Judged(Measure):
     """
 
     name = "Judged"
+    expectation = expect_judged
     needs_relevant = False
 
     def terms(self, batch: Batch) -> Array:
@@ -314,6 +413,13 @@ class Judged(Measure):
         return ~batch.xp.any(batch.pooled, axis=1)
 
 
+def expect_unjudged(measure: "Unjudged", batch: UncertainBatch) -> Expected:
+    """A document is judged with the chance that its label is not negative."""
+    places, judged = batch.places, batch.mean(has_label(batch.by_label)[0, :])
+    terms = -judged * share_in_top(places, measure.k)
+    return Expected(judged, terms, measure.norm(places), measure.start(places))
+
+
 class Unjudged(Measure):
     """The share of the top k that is not judged: how little the judgments say about a ranking.
 
@@ -330,6 +436,7 @@ class Unjudged(Measure):
     """
 
     name = "Unjudged"
+    expectation = expect_unjudged
     needs_relevant = False
 
     def start(self, batch: Batch) -> Array:

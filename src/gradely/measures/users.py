@@ -4,10 +4,17 @@ from math import log
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import additive, first_hit, no_discount, rank_discount
+from gradely.kernel.families import additive, cascade, first_hit, no_discount, rank_discount
 from gradely.kernel.parameters import is_number, parameter
-from gradely.measures.base import Binary, BinaryOrGraded, Measure, ScaleBased
+from gradely.kernel.uncertain import UncertainBatch
+from gradely.measures.base import Binary, BinaryOrGraded, Expected, Measure, ScaleBased
 from gradely.measures.precision import has_label
+
+
+def expect_first(measure: "RR | Success", batch: UncertainBatch) -> Expected:
+    """A user who stops at each document with the chance that it is relevant."""
+    chance = measure.chances(batch).chance
+    return Expected(chance, cascade(batch.places, chance, measure.discount, measure.k))
 
 
 class RR(Binary):
@@ -27,10 +34,12 @@ class RR(Binary):
     """
 
     name = "RR"
+    expectation = expect_first
+    discount = staticmethod(rank_discount)
 
     def terms(self, batch: Batch) -> Array:
         """1/rank at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), rank_discount, self.k)
+        return first_hit(batch, self.relevant(batch), self.discount, self.k)
 
 
 class Success(Binary):
@@ -50,10 +59,12 @@ class Success(Binary):
     """
 
     name = "Success"
+    expectation = expect_first
+    discount = staticmethod(no_discount)
 
     def terms(self, batch: Batch) -> Array:
         """1 at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), no_discount, self.k)
+        return first_hit(batch, self.relevant(batch), self.discount, self.k)
 
 
 class Persistent(Measure):
@@ -73,6 +84,12 @@ class Persistent(Measure):
         return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)
 
 
+def expect_persistence(measure: "RBP", batch: UncertainBatch) -> Expected:
+    """The chance to look at each document, times its mean relevance."""
+    gain = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
+    return Expected(gain, additive(batch.places, gain, measure.patience, measure.k))
+
+
 class RBP(BinaryOrGraded, ScaleBased, Persistent):
     """Rank-biased precision, for a user who goes on to the next document with chance p.
 
@@ -90,6 +107,7 @@ class RBP(BinaryOrGraded, ScaleBased, Persistent):
     """
 
     name = "RBP"
+    expectation = expect_persistence
 
     def terms(self, batch: Batch) -> Array:
         """The chance to look at each document, times its relevance."""
@@ -99,6 +117,14 @@ class RBP(BinaryOrGraded, ScaleBased, Persistent):
         """The relevance, and the chance to look at each document."""
         worth = self.worth(batch)
         return worth, additive(batch, batch.xp.ones_like(worth), self.patience, self.k)
+
+
+def expect_residual(measure: "RBPresidual", batch: UncertainBatch) -> Expected:
+    """A document is judged with the chance that its label is not negative."""
+    judged = batch.mean(has_label(batch.by_label)[0, :])
+    return Expected(
+        judged, -additive(batch.places, judged, measure.patience, measure.k), None, measure.start(batch.places)
+    )
 
 
 class RBPresidual(Persistent):
@@ -120,6 +146,7 @@ class RBPresidual(Persistent):
     """
 
     name = "RBPresidual"
+    expectation = expect_residual
 
     def start(self, batch: Batch) -> Array:
         """All that RBP can be."""

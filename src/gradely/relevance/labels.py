@@ -13,6 +13,11 @@ from gradely.kernel.parameters import Parametric, is_number, parameter, to_pytho
 class Relevance(Parametric, ABC):
     """A function from labels to relevance; it may look at the query's whole pool."""
 
+    @property
+    def by_label(self) -> bool:
+        """True where the relevance of a label depends on nothing else."""
+        return False
+
     @abstractmethod
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with relevance in place of labels."""
@@ -43,6 +48,11 @@ def highest_label(levels: Levels) -> float:
 class Identity(Relevance):
     """The label itself."""
 
+    @property
+    def by_label(self) -> bool:
+        """True: it looks at labels one by one."""
+        return True
+
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch as it is."""
         return batch
@@ -72,6 +82,11 @@ class AtLeast(Relevance):
                 f"the threshold is the lowest label that counts, like binary(2); found {self.threshold!r}"
             )
         self._set("threshold", to_python(self.threshold))
+
+    @property
+    def by_label(self) -> bool:
+        """True: it looks at labels one by one."""
+        return True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
@@ -107,6 +122,11 @@ class Max(Relevance):
             raise MeasureError(f"the top of a scale is a number above 0, like max(4); found {self.scale!r}")
         self._set("scale", to_python(self.scale))
 
+    @property
+    def by_label(self) -> bool:
+        """True where a scale is stated; else the query's pool has one."""
+        return self.scale is not None
+
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels divided; those of a query without a positive label stay as they are."""
         xp = batch.xp
@@ -141,6 +161,11 @@ class Tabled(Relevance):
     """Relevance of one's own, label by label."""
 
     table: Table = parameter(default=Table(()), doc="relevance by label", kw_only=False)
+
+    @property
+    def by_label(self) -> bool:
+        """True: it looks at labels one by one."""
+        return True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels looked up; the pool is sorted anew, since a table need not rise."""
@@ -195,6 +220,11 @@ class Shift(Relevance):
         self._set("then", relevance_of(self.then))
         if isinstance(self.then, Shift):
             raise MeasureError("labels are shifted once: shift cannot follow shift")
+
+    @property
+    def by_label(self) -> bool:
+        """True where what follows looks at labels one by one, too."""
+        return bool(self.then.by_label)
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels shifted, as the function that follows has them."""

@@ -182,6 +182,7 @@ def page(
     if comparison.systems is not None:
         return groups_page(comparison, title, command)
     board, pairwise = comparison.board, comparison.pairwise
+    board.qrels.check_certain("report")
     details, rankings = gather(board)
     data = script_data(board, pairwise, details, rankings)
     data["summary"] = cut(comparison.summary(), ANSWER)

@@ -288,7 +288,7 @@ def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     rows = np.concatenate([np.zeros(0, np.int64), *map(np.arange, begin.tolist(), end.tolist())])
     query = np.concatenate([np.repeat(np.arange(len(qrels)), np.diff(qrels.start)), np.repeat(owner, end - begin)])
     document = concatenate([Ids.of(as_tokens(qrels.docs)), Ids.of(as_tokens(excluded.docs)).take(rows)])
-    judged = len(qrels.grade)
+    judged = len(qrels.docs)
     alike = earliest_alike(query, document)
     alike = np.arange(len(query)) if alike is None else alike
     dropped = np.zeros(len(query), bool)
@@ -296,6 +296,5 @@ def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     stay = np.flatnonzero(alike == np.arange(len(query)))
     stay = stay[np.argsort(query[stay], kind="stable")]
     start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
-    grade = np.concatenate([qrels.grade, np.zeros(len(rows))])[stay]
-    union = Qrels(qrels.queries, start, document.take(stay).tokens(), grade, qrels.name)
+    union = Qrels(qrels.queries, start, document.take(stay).tokens(), np.zeros(len(stay)), qrels.name)
     return union, dropped[stay], stay

@@ -30,11 +30,12 @@ def may_be_export(values: Mapping[Any, Any]) -> bool:
 
 
 def are_by_subtopic(value: Any) -> bool:
-    """True for {query: {document: {subtopic: label}}}, by its first document."""
+    """True for {query: {document: {subtopic: label}}}, by its first document; probabilities have numbers for labels."""
     if not isinstance(value, MAPPING) or may_be_export(value):
         return False
     first = next((documents for documents in value.values() if not isinstance(documents, MAPPING) or documents), None)
-    return isinstance(first, MAPPING) and isinstance(next(iter(first.values())), MAPPING)
+    document = next(iter(first.values())) if isinstance(first, MAPPING) else None
+    return isinstance(document, MAPPING) and all(isinstance(subtopic, str) for subtopic in document)
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":

@@ -117,6 +117,8 @@ def _is_nested(record: Mapping[str, Any]) -> bool:
 def _nest(record: Mapping[str, Any], roles: Roles, name: str) -> Mapping[Any, Any]:
     """Return a record {"query_id": …, "doc_id": …, "score": …} as {query: {document: value}}."""
     number = 1.0 if roles.value is None else record[roles.value]
+    if roles.chances:
+        return {record[roles.query]: {record[roles.document]: {i: record[p] for i, p in enumerate(roles.chances)}}}
     if roles.sign < 0:
         number = -to_number(number, f"{name}: the {roles.value}")
     return {record[roles.query]: {record[roles.document]: number}}

@@ -39,9 +39,12 @@ class Rows:
     def add(self, line: int, query: str, doc: str, value: float) -> None:
         """Add one value."""
         docs = self.values.setdefault(query, {})
-        if doc in docs and self.duplicates != "error":
+        if doc in docs and self.duplicates == "first":
             self.merged += 1
-            docs[doc] = {"max": max(docs[doc], value), "sum": docs[doc] + value, "first": docs[doc]}[self.duplicates]
+            return
+        if doc in docs and self.duplicates != "error" and not isinstance(value, dict):  # which has probabilities
+            self.merged += 1
+            docs[doc] = max(docs[doc], value) if self.duplicates == "max" else docs[doc] + value
             return
         if doc in docs:
             earlier = self._lines[query][list(docs).index(doc)]

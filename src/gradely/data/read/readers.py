@@ -2,6 +2,7 @@
 
 import os
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
@@ -12,6 +13,7 @@ from gradely.data.read.lines import read_weight_lines
 from gradely.data.run import Run
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Table, TableScores
+from gradely.data.uncertain import join_columns, judgments_of
 from gradely.errors import DataError, InputError
 from gradely.settings import check_choice
 
@@ -66,13 +68,22 @@ def read_qrels(
         return by_subtopic if isinstance(subtopics, bool) else weigh_subtopics(by_subtopic, subtopics)
     if isinstance(qrels, str | os.PathLike | Source):
         source = qrels if isinstance(qrels, Source) else Source(qrels)
-        name, labels = source.name, open_file(source, format, options)
+        name, open_with = source.name, partial(open_file, source, format)
     else:
-        name, labels = "qrels", _read_object(qrels, "qrels", options)
+        name, open_with = "qrels", partial(_read_object, qrels, "qrels")
+    labels = open_with(options)
+    if isinstance(labels, Table) and labels.chances:
+
+        def read_column(column: str) -> Qrels:
+            table = open_with(options._replace(columns={**(columns or {}), "label": column}))
+            return table.qrels(threads)  # type: ignore[union-attr]
+
+        return join_columns(labels.chances, read_column)
     if isinstance(labels, Table):
         return labels.qrels(threads)
-    judgments = Qrels.of(labels, name)
-    judgments.whole, judgments.notes = getattr(labels, "whole", False), list(getattr(labels, "notes", ()))
+    judgments = judgments_of(labels, name)
+    judgments.whole = getattr(labels, "whole", False)
+    judgments.notes = [*getattr(labels, "notes", ()), *judgments.notes]
     return judgments
 
 

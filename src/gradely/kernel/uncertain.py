@@ -1,0 +1,323 @@
+"""Labels that are probabilities: exact means of measures over all labels of a query, documents being independent.
+
+Sums of products of different documents need nothing new: their mean is the same formula, with the chance of each
+document in place of a flag, and its mean gain in place of a gain. What is left is a sum that is divided by something
+that depends on the labels, too. There are three ways to its mean, none of which enumerates labels:
+
+    over_count   divided by how many documents are relevant: 1/Z is the integral of s^(Z-1) over s from 0 to 1
+    with_count   any function of that number, for sums of single documents: its distribution, by Fourier transform
+    over_ideal   divided by the gains of the best k: a walk over how many of them have each gain
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache, reduce
+from math import comb, inf, pi
+from operator import add
+from typing import Any, NamedTuple
+
+from gradely.errors import MeasureError
+from gradely.kernel.backend import is_any, sum_rows, to_lists
+from gradely.kernel.batch import Array, Batch, rows_at_a_time, sort_distinct
+from gradely.lazy import lazy
+
+STATES = 200_000
+"""of a walk, at most; so many take a second for each query of 100 documents"""
+COLUMNS = ("grade", "judged", "above", "tied", "first", "last")
+"""the arrays of a batch that have a column for each document"""
+NEWTON = 6
+"""steps to the nodes; from the usual first guess, five give all digits for up to 2,000 nodes"""
+
+
+@dataclass(frozen=True, eq=False)
+class UncertainBatch:
+    """Where the judged documents of a block of queries landed, and how probable each label of each of them is."""
+
+    places: Batch
+    """one column per judged document that was retrieved; it has no labels"""
+    labels: Array
+    """[L] the labels that occur, ascending"""
+    chance: Array
+    """[Q, H, L] of the retrieved documents; 0 in padding"""
+    missed: Array
+    """[Q, M, L] of the judged documents that were not retrieved; 0 in padding"""
+
+    @lazy
+    def by_label(self) -> Batch:
+        """A batch of one query, whose documents have each label once, to see what measures make of labels."""
+        labels = self.labels[None, :]
+        column = self.places.xp.arange(labels.shape[1], dtype=self.places.first.dtype)[None, :]
+        pool = -self.places.xp.sort(-labels, axis=1)
+        judged = pool > -inf
+        return Batch(labels, judged, 0 * column, 0 * column + 1, column, column + 1, pool, judged, column[:, -1] + 1)
+
+    def mean(self, values: Array) -> Array:
+        """Return [Q, H]: the mean, over the labels of each retrieved document, of a value [L] that each label has."""
+        return mean_over(self.chance, values)
+
+
+def mean_over(chance: Array, values: Array) -> Array:
+    """Return [Q, H] from chances [Q, H, L] and values [L], added label by label, so that no digit depends on Q or H."""
+    return reduce(add, (chance[:, :, i] * values[i] for i in range(values.shape[0])))
+
+
+class Chances(NamedTuple):
+    """The chance that each document is relevant: of the retrieved ones, [Q, H], and of those that were missed."""
+
+    chance: Array
+    missed: Array
+
+    @classmethod
+    def of(cls, batch: UncertainBatch, relevant: Array) -> "Chances":
+        """Add up the chances of the labels, [L], that are relevant."""
+        values = batch.places.to_real(relevant)
+        clip = batch.places.xp.clip  # sums of chances may exceed 1 by rounding
+        return cls(*(clip(mean_over(chance, values), max=1.0) for chance in (batch.chance, batch.missed)))
+
+    def most(self, batch: Batch) -> int:
+        """Return how many documents can be relevant at the same time, of one query."""
+        return int(sum(batch.xp.sum(batch.to_real(chance > 0)) for chance in self))
+
+
+Sum = Callable[[Batch, Array], Array]
+"""From a batch of rankings and the chance that each document is relevant, [Q, H], to what documents add to a sum, which
+is made of products of different documents."""
+
+
+def over_count(batch: Batch, relevant: Chances, terms: Sum) -> Array:
+    """Return [Q, H]: the mean of what each document adds to a sum that is divided by how many documents are relevant.
+
+    1/Z is the integral of s^(Z-1). The mean of s^Z times a product of different documents is the product of 1-p+ps over
+    all documents, times the same product for documents that are relevant with the chance ps/(1-p+ps). That is a
+    polynomial in s whose degree is at most the number of documents, and s divides it, so that half as many nodes of
+    Gauss and Legendre give its integral exactly. They are the rows of a batch.
+    """
+    xp = batch.xp
+
+    def work(row: Batch, relevant: Chances) -> Array:
+        s, weight = (x[:, None] for x in gauss_legendre(xp, relevant.most(row) // 2 + 1))
+        mixed, missed = (1 - chance + chance * s for chance in relevant)
+        every = _product(xp, mixed, 1) * _product(xp, missed, 1)
+        added = terms(_repeat(row, s.shape[0]), relevant.chance * s / mixed)
+        return xp.sum(weight * every / s * added, axis=0, keepdims=True)
+
+    return _by_query(batch, relevant, work)
+
+
+def _by_query(batch: Batch, relevant: Chances, work: Callable[[Batch, Chances], Array]) -> Array:
+    """Return [Q, H] from work on one query at a time, without padding, so that no digit depends on other queries."""
+    parts = []
+    for i in range(batch.grade.shape[0]):
+        row, width = batch.rows(slice(i, i + 1)), max(1, int(batch.xp.sum(batch.to_real(batch.judged[i, :]))))
+        narrow = row.reorder(**{name: getattr(row, name)[:, :width] for name in COLUMNS})
+        missed = batch.xp.take(relevant.missed[i, :], batch.xp.nonzero(relevant.missed[i, :])[0])
+        terms = work(narrow, Chances(1 * relevant.chance[i : i + 1, :width], missed[None, :]))
+        parts.append(batch.xp.concat([terms, row.grade[:, width:]], axis=1))
+    return batch.xp.concat(parts)
+
+
+def _product(xp: Any, x: Array, axis: int) -> Array:
+    """Return the product along an axis, which stays, one after the other, so that no digit depends on padding."""
+    products = xp.cumulative_prod(x, axis=axis, include_initial=True)
+    return products[-1:, :] if axis == 0 else products[:, -1:]
+
+
+def _repeat(row: Batch, times: int) -> Batch:
+    """Return the only row of a batch, several times."""
+    arrays = {name: getattr(row, name) for name in (*COLUMNS, "pool", "pooled", "retrieved")}
+    repeated = {name: row.xp.broadcast_to(array, (times, *array.shape[1:])) for name, array in arrays.items()}
+    return replace(row, **repeated)
+
+
+@lru_cache(maxsize=256)
+def gauss_legendre(xp: Any, count: int) -> tuple[Array, Array]:
+    """Return the nodes and weights of Gauss and Legendre between 0 and 1.
+
+    Newton's method needs four steps from the usual first guess; the slope of the last one gives the weights.
+    """
+    x = xp.cos(pi * (xp.arange(count, dtype=xp.float64) + 0.75) / (count + 0.5))
+    for _ in range(NEWTON):
+        before, value = xp.ones_like(x), x
+        for degree in range(2, count + 1):
+            before, value = value, ((2 * degree - 1) * x * value - (degree - 1) * before) / degree
+        slope = count * (before - x * value) / (1 - x * x)
+        x = x - value / slope
+    return (1 + x) / 2, 1 / ((1 - x * x) * slope**2)
+
+
+def with_count(batch: Batch, relevant: Chances, worth: Callable[[Batch, Array], Array]) -> Array:
+    """Return [Q, H]: the mean of what each relevant document is worth, which depends on how many are relevant.
+
+    `worth` takes a batch of one query and the numbers 1, 2, … [N], and returns [H, N] or [1, N]. How many other
+    documents are relevant has the generating function Π (1-p+ps) over them; its values on the unit circle give their
+    distribution by Fourier transform. An odd number of values leaves out -1, where 1-p+ps may be 0.
+    """
+    xp = batch.xp
+
+    def work(row: Batch, relevant: Chances) -> Array:
+        count = relevant.most(row) // 2 * 2 + 1
+        angle = 2 * pi * xp.arange(count, dtype=row.grade.dtype) / count
+        s = (xp.cos(angle) + 1j * xp.sin(angle))[None, :]
+        mixed, missed = (1 - chance.T + chance.T * s for chance in relevant)
+        every = _product(xp, mixed, 0) * _product(xp, missed, 0)
+        others = xp.real(xp.fft.fft(every / mixed, axis=1)) / count
+        return relevant.chance * sum_rows(others * worth(row, row.count_up(count)))[None, :]
+
+    return _by_query(batch, relevant, work)
+
+
+class Walk(NamedTuple):
+    """How many of the best k documents have each of L gains, which are numbered from the lowest.
+
+    A state is a list of numbers that add up to at most k.
+    """
+
+    counts: Array
+    """[S, L] how many documents of each gain a state has; the first state has none"""
+    after: Array
+    """[L, S] the state after another document of each gain"""
+    before: Array
+    """[L, S, …] the states from which a document of each gain leads to a state; S in padding"""
+
+
+@lru_cache(maxsize=16)
+def _walk(xp: Any, k: int, gains: int) -> Walk:
+    """Return the states for the best k of documents with so many gains."""
+    states = list(_states(k, gains))
+    number = {state: i for i, state in enumerate(states)}
+    after = [[number[_add(state, gain, k)] for state in states] for gain in range(gains)]
+    before: list[list[list[int]]] = [[[] for _ in states] for _ in range(gains)]
+    for gain, there in enumerate(after):
+        for state, following in enumerate(there):
+            before[gain][following].append(state)
+    width = max(len(sources) for row in before for sources in row)
+    padded = [[sources + [len(states)] * (width - len(sources)) for sources in row] for row in before]
+    return Walk(xp.asarray(states), xp.asarray(after), xp.asarray(padded))
+
+
+def _states(k: int, gains: int) -> Iterator[tuple[int, ...]]:
+    """Yield all ways to have up to k documents of so many gains."""
+    if not gains:
+        yield ()
+        return
+    for count in range(k + 1):
+        yield from ((count, *rest) for rest in _states(k - count, gains - 1))
+
+
+def _add(state: tuple[int, ...], gain: int, k: int) -> tuple[int, ...]:
+    """Return the state after another document: beyond k, one of the lowest gain is left out."""
+    counts = [count + (i == gain) for i, count in enumerate(state)]
+    if sum(counts) > k:
+        counts[next(i for i, count in enumerate(counts) if count)] -= 1
+    return tuple(counts)
+
+
+class Gains(NamedTuple):
+    """What documents may gain, and how probable that is."""
+
+    gain: Array
+    """[G] the gains above 0, ascending"""
+    chance: Array
+    """[Q, H, G] of the retrieved documents"""
+    missed: Array
+    """[Q, M, G] of the judged documents that were not retrieved"""
+
+    @classmethod
+    def of(cls, batch: UncertainBatch, gain: Array) -> "Gains":
+        """Add up the chances of labels that have the same gain, [L]."""
+        gains = sort_distinct(gain)
+        gains = gains[gains > 0]
+        if not gains.shape[0]:
+            return cls(gains, batch.chance[:, :, :0], batch.missed[:, :, :0])
+        parts = [
+            batch.places.xp.stack([mean_over(chance, batch.places.to_real(gain == x)) for x in gains], axis=2)
+            for chance in (batch.chance, batch.missed)
+        ]
+        return cls(gains, *parts)
+
+
+def over_ideal(batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array], Array], k: int | None) -> Array:
+    """Return [Q, H]: the mean of each document's gain times its weight, divided by what the best k documents are worth.
+
+    `ideal` is that worth for states [S, G] of the walk. For each document, the walk has gone over those before it, and
+    the mean of 1/ideal over those behind it is known for each state. So all documents take two passes together.
+    Documents without weight need no more than the second one. Queries of which the same number of documents matters go
+    together, so that no digit depends on other queries.
+    """
+    xp = batch.xp
+    if not gains.gain.shape[0]:
+        return xp.zeros_like(weight)
+    earning = sum(xp.sum(batch.to_real(xp.any(x > 0, axis=2)), axis=1) for x in (gains.chance, gains.missed))
+    depths = [int(depth) for depth in to_lists(earning if k is None else xp.clip(earning, max=k))]
+    parts, order = list[Array](), list[int]()
+    for depth in sorted(set(depths)):
+        walk = _walk_for(batch, depth, int(gains.gain.shape[0]))
+        states = walk.counts.shape[0]
+        worth = ideal(walk.counts)
+        worth = xp.where(worth > 0, 1 / xp.where(worth > 0, worth, 1.0), 0.0)
+        rows = [i for i, own in enumerate(depths) if own == depth]
+        size = rows_at_a_time(states * int(gains.gain.shape[0]))
+        for start in range(0, len(rows), size):
+            chosen = xp.asarray(rows[start : start + size])
+            part = Gains(gains.gain, *(xp.take(x, chosen, axis=0) for x in gains[1:]))
+            parts.append(_over_ideal(xp, xp.take(weight, chosen, axis=0), part, walk, worth))
+            order += rows[start : start + size]
+    return xp.take(xp.concat(parts), xp.argsort(xp.asarray(order)), axis=0)
+
+
+def _walk_for(batch: Batch, depth: int, gains: int) -> Walk:
+    """Return the walk; refuse one over too many states."""
+    states = comb(depth + gains, gains)
+    if states > STATES:
+        raise MeasureError(
+            f"the best {depth:,} documents have {states:,} mixtures of {gains:,} gains, too many for labels that are "
+            "probabilities: take a smaller cut-off"
+        )
+    return _walk(batch.xp, depth, gains)
+
+
+def _over_ideal(xp: Any, weight: Array, gains: Gains, walk: Walk, worth: Array) -> Array:
+    """Return the terms of queries that have the same walk; the columns with a weight come first."""
+    width = max((i + 1 for i, some in enumerate(to_lists(xp.any(weight > 0, axis=0))) if some), default=0)
+    value = xp.broadcast_to(worth, (weight.shape[0], *worth.shape))
+    for i in range(gains.missed.shape[1]):
+        value = _look_back(xp, value, gains.missed[:, i, :], walk)
+    behind = []
+    for i in range(weight.shape[1] - 1, -1, -1):
+        behind += [value] if i < width else []
+        value = _look_back(xp, value, gains.chance[:, i, :], walk) if i else value
+    reached = xp.zeros_like(value) + xp.asarray([1.0] + [0.0] * (worth.shape[0] - 1))
+    terms = []
+    for i in range(width):
+        chance = gains.chance[:, i, :]
+        earned = _after(xp, behind.pop(), (chance * gains.gain), walk)
+        terms.append(weight[:, i] * sum_rows(reached * earned))
+        reached = _go_on(xp, reached, chance, walk)
+    return xp.concat([xp.stack(terms, axis=1), xp.zeros_like(weight[:, width:])], axis=1) if terms else 0 * weight
+
+
+def _after(xp: Any, value: Array, chance: Array, walk: Walk) -> Array:
+    """Return [Q, S]: the sum of a value over the states that follow, by what each gain counts, [Q, G]."""
+    return reduce(add, (chance[:, g, None] * xp.take(value, walk.after[g, :], axis=1) for g in range(chance.shape[1])))
+
+
+def _look_back(xp: Any, value: Array, chance: Array, walk: Walk) -> Array:
+    """Return [Q, S]: the mean of a value after another document, for each state before it."""
+    if not is_any(chance > 0):
+        return value
+    return _nothing(xp, chance) * value + _after(xp, value, chance, walk)
+
+
+def _go_on(xp: Any, reached: Array, chance: Array, walk: Walk) -> Array:
+    """Return [Q, S]: how probable each state is after another document."""
+    padded = xp.concat([reached, xp.zeros_like(reached[:, :1])], axis=1)
+    new = _nothing(xp, chance) * reached
+    for gain in range(chance.shape[1]):
+        for source in range(walk.before.shape[2]):
+            new = new + chance[:, gain, None] * xp.take(padded, walk.before[gain, :, source], axis=1)
+    return new
+
+
+def _nothing(xp: Any, chance: Array) -> Array:
+    """Return [Q, 1]: the chance that a document gains nothing."""
+    return xp.clip(1 - xp.sum(chance, axis=1, keepdims=True), min=0.0)
