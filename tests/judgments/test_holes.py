@@ -493,3 +493,84 @@ def test_judgments_of_a_later_round_lie_inside():
             for earlier, pair in zip(before.pairs, found.pairs, strict=True):
                 assert earlier.low - 1e-12 <= pair.low <= pair.high <= earlier.high + 1e-12
         before = found
+
+
+def test_evaluate_says_how_far_labels_move_each_mean(demo, capfd):
+    assert cli(["evaluate", "qrels.txt", "lexical.run", "-m", "nDCG@10,muAP", "--holes"]) == 0
+    notes = capfd.readouterr().out.splitlines()
+    low, high = gradely.holes("qrels.txt", ["lexical.run"]).ranges["lexical"]["nDCG@10"]
+    line = f"nDCG@10 0.6403, between {low:.4f} and {high:.4f} whatever the labels of the 143 unjudged documents"
+    assert f"{line} in the top 10" in notes
+    assert "1 of 2 measures has no range over the labels of unjudged documents: muAP" in notes
+    results = gradely.evaluate_runs("qrels.txt", ["lexical.run", "dense.run", "popular.run"], ["P@5"], holes=True)
+    found = gradely.holes("qrels.txt", ["lexical.run", "dense.run", "popular.run"], ["P@5"])
+    for entry in results.as_dict()["runs"]:
+        (span,) = entry["holes"]
+        assert (span["low"], span["high"]) == found.ranges[entry["run"]]["P@5"]
+    assert "`gradely holes` shows the range of every run" in str(results)
+    assert "popular: P@5 0.3689, between 0.3689 and " in str(results)  # the widest of three
+    assert not any(note.kind == "holes" for note in gradely.evaluate_runs("qrels.txt", ["lexical.run"], ["P@5"]).notes)
+    assert cli(["evaluate", "qrels.txt", "lexical.run", "-q", "--holes"]) == 2
+
+
+def test_compare_marks_pairs_that_labels_could_turn(demo):
+    runs, names = ["lexical.run", "dense.run", "popular.run"], ["nDCG@10", "P@5", "muAP"]
+    comparison = gradely.compare("qrels.txt", runs, names, holes=True)
+    ends = {(pair.a, pair.b, pair.measure): pair for pair in gradely.holes("qrels.txt", runs, names[:2]).pairs}
+    for row in comparison.pairs_frame().to_dict("records"):
+        if row["measure"] == "muAP":
+            assert row["decided"] is None
+        else:
+            pair = ends[row["first"], row["second"], row["measure"]]
+            assert (row["holes_low"], row["holes_high"], row["decided"]) == (pair.low, pair.high, pair.decided)
+    text = str(comparison)
+    assert "0.6403ᶜ?  0.7634ᶜ  0.5073ᶜ" in text
+    assert (
+        "the labels of 308 unjudged documents in the top 10 leave 3 of 3 pairs open by nDCG@10, of which 2 tested "
+        "significant: lexical and popular, dense and popular"
+    ) in text
+    assert "leave 1 of 3 pairs open by P@5, none significant" in text
+    assert "?" not in str(gradely.compare("qrels.txt", runs, names).table())
+    judged = {"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 0}, "s": {"a": 0, "b": 1}}
+    two = {"x": {q: ["a", "h"] for q in judged}, "y": {q: ["b", "h"] for q in judged}}
+    whole = gradely.compare(judged, two, ["P@2"], holes=True)
+    assert "the labels of 3 unjudged documents in the top 2 turn none of 1 pair by P@2" in str(whole)
+
+
+def test_holes_of_systems_and_of_two_judges_are_refused(demo):
+    with pytest.raises(gradely.DataError, match="holes are about single runs and the labels of one qrels"):
+        gradely.compare("qrels.txt", {"a": RUNS, "b": RUNS[::-1]}, ["P@5"], holes=True)
+    with pytest.raises(gradely.DataError, match="holes are about single runs and the labels of one qrels"):
+        gradely.compare("qrels.txt", RUNS, ["P@5"], holes=True, judge="qrels.txt")
+    with pytest.raises(gradely.DataError, match="holes are about the labels of one qrels"):
+        gradely.gate("qrels.txt", *RUNS, ["P@5"], holes=True, judge="qrels.txt")
+
+
+def test_a_gate_fails_where_labels_decide(demo, capfd):
+    runs = "dense.run", "lexical.run"
+    assert gradely.gate("qrels.txt", *runs, ["nDCG@10"], max_drop=0.01)
+    verdict = gradely.gate("qrels.txt", *runs, ["nDCG@10"], max_drop=0.01, holes=True)
+    (pair,) = gradely.holes("qrels.txt", [runs[1], runs[0]]).pairs
+    (change,) = verdict.changes
+    assert not verdict and change.open and (change.holes_low, change.holes_high) == (pair.low, pair.high)
+    assert verdict.summary().endswith(
+        f" The labels of unjudged documents leave that open: the drop of nDCG@10 is between {pair.low:+.4f} and "
+        f"{pair.high:+.4f}, the limit is 0.01."
+    )
+    wide = gradely.gate("qrels.txt", *runs, ["nDCG@10"], max_drop=0.3, holes=True)
+    assert wide and not wide.changes[0].open and "leave that open" not in wide.summary()
+    assert wide.as_dict()["measures"][0]["holes_high"] == pair.high
+    arguments = ["gate", "qrels.txt", runs[0], "--baseline", runs[1], "-m", "nDCG@10", "--max-drop", "0.01"]
+    assert (cli(arguments), cli([*arguments, "--holes"])) == (0, 1)
+    kept = gradely.keep_scores("qrels.txt", runs[1], ["nDCG@10"])
+    with pytest.raises(gradely.DataError, match="holes needs the old run itself"):
+        gradely.gate("qrels.txt", runs[0], kept, holes=True)
+
+
+def test_weights_of_queries_weigh_ranges():
+    qrels = {"q": {"a": 1}, "r": {"a": 1}}
+    runs = {"x": {"q": ["h", "a"], "r": ["a"]}, "y": {"q": ["a"], "r": ["h", "a"]}}
+    found = gradely.holes(qrels, runs, ["P@1"], weights={"q": 3, "r": 1})
+    assert found.ranges == {"x": {"P@1": (0.25, 1.0)}, "y": {"P@1": (0.75, 1.0)}}
+    assert [(pair.low, pair.high) for pair in found.pairs] == [(-0.75, 0.25)]
+    assert [(one.query, one.worth) for one in found.judge().documents] == [("q", 3.0), ("r", 1.0)]

@@ -57,6 +57,7 @@ from gradely.report.page import check_installed
 @options.slope
 @page_options
 @options.settings()
+@options.holes
 @options.by_segment
 @options.weights
 @options.request

@@ -67,6 +67,7 @@ def query_order(command: Command) -> Command:
     "label 1, and the rest 0.",
 )
 @options.settings()
+@options.holes
 @click.option("-q", "--per-query", is_flag=True, help="Show the values of every query.")
 @query_order
 @options.queries_text
@@ -84,6 +85,7 @@ def command(
     qrels_feature: int | None,
     graded_by: GradedBy | None,
     levels: str | None,
+    holes: bool,
     output: OutputOptions,
 ) -> None:
     """Evaluate RUNS against QRELS.
@@ -103,12 +105,14 @@ def command(
     by_query = per_query or any(order.values())
     if queries_text is not None and not by_query:
         raise click.UsageError("--queries-text is for queries that are shown: add -q, --worst or --best")
+    if by_query and holes:
+        raise click.UsageError("--holes is about means, and `gradely holes --format json` has the range of every query")
     if by_query:
         from gradely.evaluation.by_query import QueryOrder
 
         QueryOrder(**order).settle(data.measures, data.runs)  # refuses a wrong name before the runs are read
     with data.bar() as bar:
-        results = evaluate_runs(data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
+        results = evaluate_runs(data.qrels, data.runs, data.measures, holes=holes, progress=bar, **request.keywords)
         results.notes_at(output.digits)  # what ties change takes a while, too
     write_result(results.by_query(**order, queries_text=queries_text) if by_query else results, output)
 

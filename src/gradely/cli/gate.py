@@ -50,6 +50,11 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @options.judge
 @options.slope
 @options.queries_text
+@click.option(
+    "--holes",
+    is_flag=True,
+    help="Fail as well where labels of unjudged documents decide whether a drop exceeds its limit.",
+)
 @options.settings()
 @options.weights
 @options.inputs

@@ -525,6 +525,11 @@ judge = click.option(
     "`gradely estimate` does.",
 )
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
+holes = click.option(
+    "--holes",
+    is_flag=True,
+    help="Say what the labels of unjudged documents could change; reads the runs again.",
+)
 qrels_format = click.option(
     "--qrels-format",
     type=click.Choice(INPUTS),

@@ -1,6 +1,6 @@
 """compare: several runs on the same queries, with honest statistics."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -9,6 +9,7 @@ from gradely.comparison.groups import Groups, SystemBoard, Systems, check_design
 from gradely.comparison.influence import Influence, SegmentComparison
 from gradely.comparison.judged import JudgedBoard, check_judged, judge_runs
 from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.open_pairs import OpenPairs, PairHoles
 from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
@@ -18,6 +19,7 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.data.tie_counts import describe_run, top_depth
 from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.label_bounds import bound_some
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
@@ -57,6 +59,8 @@ class Comparison(Result):
     """as they were given"""
     opened: Mapping[str, Any]
     """how to open each of them again"""
+    holes: OpenPairs | None = None
+    """where asked for: which pairs the labels of unjudged documents leave open"""
 
     @cached_property
     def pairwise(self) -> Pairwise:
@@ -139,11 +143,17 @@ class Comparison(Result):
         means, beaten = self.board.means[measure].tolist(), self.pairwise.better_than(measure)
         names, best = self.board.names, max(means)
         marks = (
-            ["".join(self.letters.get(names[j], "") for j in below) for below in beaten]
+            ["".join(self._mark(measure, names[i], names[j]) for j in below) for i, below in enumerate(beaten)]
             if self.letters
             else [str(len(below)) if len(below) else "" for below in beaten]
         )
         return [MarkedNumber(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
+
+    def _mark(self, measure: int, better: str, worse: str) -> str:
+        """Return the letter of a run that another is better than, with ? where labels could turn that."""
+        letter = self.letters.get(worse, "")
+        is_open = self.holes is not None and self.holes.is_open(list(self.board.measures)[measure], better, worse)
+        return f"{letter}?" if letter and is_open else letter
 
     def runs_table(self) -> Table:
         """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
@@ -183,13 +193,20 @@ class Comparison(Result):
     def _columns(self) -> list[str]:
         """The same, each share by itself, as tables have it."""
         shares = [f"share_{part}" for part in Shares._fields] if "shares" in self.fields else []
-        return [*(field for field in self.fields if field != "shares"), *shares]
+        holes = [] if self.holes is None else list(PairHoles._fields)
+        return [*(field for field in self.fields if field != "shares"), *shares, *holes]
 
     def _flatten(self, pair: Pair) -> dict[str, Any]:
         """Return what tables have of a pair."""
         values = [getattr(pair, field) for field in self.fields if field != "shares"]
-        shares = pair.shares or [None] * len(Shares._fields)
-        return dict(zip(self._columns, [*values, *shares], strict=False))
+        shares = [] if "shares" not in self.fields else pair.shares or [None] * len(Shares._fields)
+        return dict(zip(self._columns, [*values, *shares, *self._holes_of(pair)], strict=True))
+
+    def _holes_of(self, pair: Pair) -> Sequence[Any]:
+        """Return what labels of unjudged documents do to a pair, if that was asked for; of some measures, nothing."""
+        if self.holes is None:
+            return ()
+        return self.holes.of(pair.measure, pair.first, pair.second) or [None] * len(PairHoles._fields)
 
     def data_table(self) -> Table:
         """Return runs_table, for dataframes and CSV; with segments, CSV has those, too."""
@@ -246,13 +263,15 @@ class Comparison(Result):
         """Return what the marks of the table mean."""
         kind = f"{self.board.subject}s"
         if self.letters:
-            return f"Raised letters: significantly better than the {kind} with these letters."
+            text = f"Raised letters: significantly better than the {kind} with these letters."
+            hint = " A ? behind a letter: labels of unjudged documents could turn that difference."
+            return text if self.holes is None else text + hint
         return f"Raised numbers: how many {kind} it is significantly better than."
 
     @property
     def notes(self) -> list[Note]:
         """What happened to queries, documents and tests, each with its count."""
-        return self.board.notes + note_tests(self.pairwise)
+        return self.board.notes + note_tests(self.pairwise) + ([] if self.holes is None else self.holes.notes())
 
     def view(self, *, pairs: bool = False, influence: bool = False) -> "ComparisonView":
         """Return the comparison as it prints with every pair, or with the influence of single queries, too."""
@@ -287,7 +306,8 @@ class Comparison(Result):
     def _entry(self, pair: Pair) -> dict[str, Any]:
         """Return what JSON has of a pair."""
         shares = {"shares": pair.shares._asdict()} if pair.shares else {}
-        return {field: getattr(pair, field) for field in self.fields} | shares
+        holes = {} if self.holes is None else dict(zip(PairHoles._fields, self._holes_of(pair), strict=True))
+        return {field: getattr(pair, field) for field in self.fields} | shares | holes
 
 
 @dataclass(eq=False, repr=False)
@@ -380,6 +400,7 @@ def compare(
     weights: Any = None,
     judge: Any = None,
     slope: Literal["auto", 1] = "auto",
+    holes: bool = False,
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
 
@@ -388,7 +409,8 @@ def compare(
     corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
     family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
     `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
-    not read the runs again. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.
+    not read the runs again. With `holes`, pairs are marked that the labels of unjudged documents leave open; runs are
+    read again for that. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.
 
     Where systems have lists of runs, such as several seeds, the query stays the unit, and the variance between runs
     counts as well: Pair.shares says how much comes from where, and Comparison.systems shows the runs.
@@ -404,6 +426,8 @@ def compare(
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baselines, named if groups is None else groups.members)
+    if holes and (groups is not None or judge is not None):
+        raise DataError("holes are about single runs and the labels of one qrels: leave out holes, or groups and judge")
     if judge is not None:
         check_judged(design, settings, slope, weights=weights, groups=groups)
         how = {"queries": queries, "columns": columns, "by": by, "exclude": exclude}
@@ -421,4 +445,8 @@ def compare(
     depth = top_depth(len(judgments), len(named)) if details else None
     results = evaluate_all(judgments, opened, wanted, settings, progress, places=places, depth=depth)
     board = Leaderboard(results) if groups is None else SystemBoard(results, groups.members)
-    return Comparison(board, design, named, opened)
+    comparison = Comparison(board, design, named, opened)
+    if holes:
+        found, unbounded = bound_some(judgments, opened, wanted, settings, progress)
+        comparison.holes = OpenPairs(comparison.pairwise, found, unbounded)
+    return comparison

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from math import isfinite
 from typing import Any, Literal, NamedTuple
 
@@ -29,6 +30,7 @@ from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
 from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, leave_out_untaken, open_as
+from gradely.evaluation.label_bounds import bound_some
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import means, normalize_weights
@@ -367,6 +369,11 @@ class Change(NamedTuple):
     """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
     queries_needed: int | None
     """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
+    holes_low: float | None = None
+    """the range of the drop over the labels of unjudged documents, where asked for; None where there is none"""
+    holes_high: float | None = None
+    open: bool = False
+    """whether these labels decide if the drop exceeds its limit; then it fails"""
 
 
 @dataclass(eq=False, repr=False)
@@ -392,6 +399,8 @@ class Gate(Result):
     notes: list[Note]
     judged: JudgedMeans | None = None
     """the drops by human labels and those of a judge, where there is one"""
+    holes: bool = False
+    """whether it fails where the labels of unjudged documents leave a verdict open"""
 
     @property
     def passed(self) -> bool:
@@ -439,7 +448,17 @@ class Gate(Result):
         }
         told = [self._tell(change) for change in self.changes if change.verdict == self.verdict != "same"]
         details = f": {'; '.join(told)}" if told else ""
-        return f"{'Passed' if self.passed else 'Failed'}: {says[self.verdict]}{details}."
+        return f"{'Passed' if self.passed else 'Failed'}: {says[self.verdict]}{details}.{self._tell_holes()}"
+
+    def _tell_holes(self) -> str:
+        """Return which measures the labels of unjudged documents leave open."""
+        told = [
+            f"the drop of {change.measure} is between {change.holes_low:+.4f} and {change.holes_high:+.4f}, "
+            f"the limit is {change.limit:g}"
+            for change in self.changes
+            if change.open
+        ]
+        return f" The labels of unjudged documents leave that open: {'; '.join(told)}." if told else ""
 
     def _tell(self, change: Change) -> str:
         """Return what happened to one measure, and why that decides or does not."""
@@ -473,13 +492,15 @@ class Gate(Result):
     def table(self) -> Table:
         """Return one row per measure."""
         tests = ["p worse", "p not worse"]
-        header = ["measure", "old", "new", "drop", "limit", "low", "high", *tests, "losses", "verdict"]
+        holes = ["holes low", "holes high"] if self.holes else []
+        header = ["measure", "old", "new", "drop", "limit", "low", "high", *tests, "losses", *holes, "verdict"]
         rows: list[list[Cell]] = [
             [
                 *change[:7],
                 self._show_p(change.adjusted),
                 self._show_p(change.p_not_worse),
                 change.losses,
+                *([change.holes_low, change.holes_high] if self.holes else []),
                 _show_verdict(change),
             ]
             for change in self.changes
@@ -525,6 +546,7 @@ class Gate(Result):
         if self.judged is not None:
             kind = "t-test of the regression estimator from human labels and a judge's"
             queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
+        undecided += ", and where labels of unjudged documents decide whether it does" if self.holes else ""
         return (
             f"the gate fails where a drop {shown}{undecided}: one-sided {kind}{draws} against the limit, "
             f"α = {design.alpha:g}{corrected}; {self._level} t intervals of the drop, not corrected; "
@@ -580,15 +602,16 @@ def gate(
     weights: Any = None,
     judge: Any = None,
     slope: Literal["auto", 1] = "auto",
+    holes: bool = False,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.
 
     `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`, whose measures are taken where
     none are given. `max_drop` says how much a mean may fall: a number, or {measure: number}; measures that are not
     named there may not fall. A gate fails where a drop is shown to be larger than its limit, with `undecided="fail"`
-    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. `correction` is over
-    the measures. With `judge`, drops are estimated from human labels and those of a judge for more queries. The rest is
-    as in compare.
+    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. With `holes`, it fails
+    where the labels of unjudged documents decide whether a drop is larger. `correction` is over the measures. With
+    `judge`, drops are estimated from human labels and those of a judge for more queries. The rest is as in compare.
     """
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     check_choice("undecided", undecided, UNDECIDED)
@@ -606,6 +629,8 @@ def gate(
     named, limits = parse_all(measures), check_limits(max_drop, measures)
     if judge is not None:
         check_judged(design, settings, slope, weights=weights)
+        if holes:
+            raise DataError("holes are about the labels of one qrels: leave out holes or judge")
     how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named)}
     judgments, labels, notes = read_labels(qrels, judge, queries, only, settings, **how)
     judgments, taken = leave_out_untaken(judgments, named)
@@ -613,9 +638,33 @@ def gate(
     scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress, labels)
     if earlier is None:
         earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress, labels)
+    elif holes:
+        raise DataError(f"{earlier.path}: holes needs the old run itself, since its scores do not name its documents")
     verdict = decide(scores, earlier, limits, design, strict=strict, undecided=undecided, slope=slope)
     verdict.notes[:0] = notes
-    return verdict
+    return look_for_holes(verdict, judgments, (new, baseline), columns, settings, progress) if holes else verdict
+
+
+def look_for_holes(
+    verdict: Gate, qrels: Qrels, runs: tuple[Any, Any], columns: Names | None, settings: Settings, progress: Progress
+) -> Gate:
+    """Return the verdict with the range of each drop over the labels of unjudged documents; it fails where one is open.
+
+    A drop is open where it exceeds its limit with some labels and not with others.
+    """
+    new, old = (partial(open_as, run, columns, settings) for run in runs)
+    measures = parse_all([change.measure for change in verdict.changes])
+    found, notes = bound_some(qrels, {"new": new, "old": old}, measures, settings, progress)
+    changes = []
+    for change in verdict.changes:
+        if found is None or change.measure not in found.bounds:
+            changes.append(change)
+            continue
+        low, high = (float(end[0]) for end in found.differences(change.measure, np.array([1]), np.array([0])))
+        is_open = low - change.limit <= SAME < high - change.limit
+        failed = change.failed or is_open
+        changes.append(change._replace(holes_low=low, holes_high=high, open=is_open, failed=failed))
+    return replace(verdict, changes=changes, notes=[*verdict.notes, *notes], holes=True)
 
 
 def decide(

@@ -12,7 +12,16 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.empty import fit_to
 from gradely.evaluation.likely_mistakes import describe_distances, describe_swap
-from gradely.evaluation.notes import DIGITS, FEW, POLICIES, Note, describe_mismatch, merge_notes
+from gradely.evaluation.notes import (
+    DIGITS,
+    FEW,
+    POLICIES,
+    LabelRange,
+    Note,
+    describe_mismatch,
+    merge_notes,
+    merge_ranges,
+)
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
 from gradely.evaluation.values import Evaluation
@@ -46,6 +55,10 @@ class Evaluations(Result, Mapping[str, Scores]):
     ) -> None:
         """Hold the evaluation of each run, with its hits; nothing is copied."""
         self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
+        self.label_ranges: dict[str, list[LabelRange]] = {}
+        """where asked for: how far the labels of unjudged documents move each mean, by run"""
+        self.unbounded: list[Note] = []
+        """which measures have no such range"""
 
     @cached_property
     def _scores(self) -> dict[str, Scores]:
@@ -140,12 +153,14 @@ class Evaluations(Result, Mapping[str, Scores]):
         return [note for note in self.data_notes if note.kind in POLICIES]
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
-        return note_runs(self, digits)
+        """Return the notes on means with this number of decimals; of ties and labels, what changes what is printed."""
+        return note_runs(self, digits) + merge_ranges(self.label_ranges, min(digits, DIGITS)) + self.unbounded
 
     def as_dict(self) -> dict[str, Any]:
         """Return the means of each run as plain data, with the policies and the notes."""
         runs = [scores.entry() | {"run": name} for name, scores in self.items()]
+        for entry in runs if self.label_ranges else ():
+            entry["holes"] = [span._asdict() for span in self.label_ranges[entry["run"]]]
         return {**next(iter(self.values())).policies(), "runs": runs}
 
     def _repr_html_(self) -> str:
@@ -176,10 +191,12 @@ def evaluate_runs(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
+    holes: bool = False,
 ) -> Evaluations:
     """Evaluate several runs against the same qrels, several at a time.
 
-    `runs` is {name: run}, or a list of paths, which are named by their files. The rest is as in evaluate.
+    `runs` is {name: run}, or a list of paths, which are named by their files. With `holes`, notes say how far the
+    labels of unjudged documents could move each mean; runs are read again for that. The rest is as in evaluate.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"bm25": {"q": ["a", "x"]}, "dense": {"q": ["x", "a"]}}, ["RR", "P@1"])
     >>> results["dense"]["RR"]
@@ -199,7 +216,13 @@ def evaluate_runs(
         qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
     )
     opened = open_runs(name_runs(runs), columns, settings)
-    return evaluate_all(judgments, opened, named, settings, progress)
+    results = evaluate_all(judgments, opened, named, settings, progress)
+    if holes:
+        from gradely.evaluation.label_bounds import bound_some
+
+        found, results.unbounded = bound_some(judgments, opened, named, settings, progress)
+        results.label_ranges = {} if found is None else found.of_runs()
+    return results
 
 
 def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qrels, Mapping[str, Measure]]:

@@ -5,6 +5,7 @@ KINDS says how each measure is bounded; one that is not listed is refused by nam
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar, NamedTuple
@@ -17,8 +18,9 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, ignore
 from gradely.evaluation.label_ranges import Ideal, Range, counted_range, ideal_of, linear_range, ratio_range
+from gradely.evaluation.notes import LabelRange, Note, note_names
 from gradely.evaluation.open_documents import Labels, OpenRuns, find_open
-from gradely.evaluation.scores import means
+from gradely.evaluation.scores import means, normalize_weights
 from gradely.evaluation.values import measure_blocks
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.backend import divide, sum_rows
@@ -621,11 +623,41 @@ class LabelRanges:
     labels: Labels
     counted: Ints
     """the queries that count"""
+    weights: Floats | None = None
+    """their weights, of which the mean is 1; None where all count alike"""
+
+    @property
+    def runs(self) -> list[str]:
+        """The names of the runs, as they were given."""
+        return next(iter(self.bounds.values())).runs.stacked.names
+
+    @property
+    def shares(self) -> Floats:
+        """The share of each query in a mean."""
+        weights = np.ones(len(self.counted)) if self.weights is None else self.weights
+        return weights / len(self.counted)
+
+    @lazy
+    def unjudged(self) -> dict[str, int]:
+        """By measure: how many unjudged documents can be in the top of one of the runs."""
+        return {measure: int(bounds.open_of[self.counted].sum()) for measure, bounds in self.bounds.items()}
+
+    def of_runs(self) -> dict[str, list[LabelRange]]:
+        """Return the range of each mean, by run."""
+        found: dict[str, list[LabelRange]] = {name: [] for name in self.runs}
+        for measure in self.bounds:
+            values, (low, high) = self.means(measure)
+            for i, ranges in enumerate(found.values()):
+                ends = float(values[i]), float(low[i]), float(high[i])
+                ranges.append(LabelRange(measure, *ends, self.unjudged[measure], self.depths[measure]))
+        return found
 
     def means(self, measure: str) -> tuple[Floats, Range]:
         """Return the mean of each run, and the range of it."""
         bounds = self.bounds[measure]
-        values, low, high = (np.array(means(table.T[self.counted])) for table in (bounds.values, *bounds.ranges()))
+        values, low, high = (
+            np.array(means(table.T[self.counted], self.weights)) for table in (bounds.values, *bounds.ranges())
+        )
         return values, Range(low, high)
 
     def differences(self, measure: str, first: Ints, second: Ints) -> Range:
@@ -634,7 +666,7 @@ class LabelRanges:
         for pairs in np.array_split(np.arange(len(first)), -(-len(first) * len(self.counted) // CELLS) or 1):
             part = self.bounds[measure].differences(first[pairs], second[pairs])
             for end, table in zip(ends, part, strict=True):
-                end.extend(means(table[self.counted]))
+                end.extend(means(table[self.counted], self.weights))
         return Range(*map(np.array, ends))
 
 
@@ -662,7 +694,29 @@ def bound_labels(
     at = {reach: found.down_to(reach) for reach in set(depths.values())}
     fitted = fit_all(measures, qrels.levels)
     bounds = {name: kinds[name](fitted[name], at[depths[name]], allowed) for name in measures}
-    return LabelRanges(bounds, depths, allowed, counted)
+    return LabelRanges(bounds, depths, allowed, counted, _weigh(qrels, counted))
+
+
+def _weigh(qrels: Qrels, counted: Ints) -> Floats | None:
+    if qrels.weights is None:
+        return None
+    weights = qrels.weights
+    return normalize_weights([weights[qrels.queries[i]] for i in counted.tolist()])
+
+
+def bound_some(
+    qrels: Qrels, runs: Mapping[str, Any], measures: Mapping[str, Measure], settings: Settings, progress: Progress
+) -> tuple[LabelRanges | None, list[Note]]:
+    """Return the ranges of the measures that have one, and say which have none; None where no measure has one."""
+    bounded, allowed = {}, Labels.of(qrels)
+    for name, measure in measures.items():
+        with suppress(MeasureError):
+            find_bounds(measure, qrels, allowed)
+            bounded[name] = measure
+    rest = [name for name in measures if name not in bounded]
+    text = "{have} no range over the labels of unjudged documents"
+    notes = note_names("unbounded", len(rest), len(measures), "measure", text, rest)
+    return (bound_labels(qrels, runs, bounded, settings, progress=progress) if bounded else None), notes
 
 
 def depth_of(measure: Measure, depth: int | None) -> int:
@@ -681,5 +735,9 @@ def check_settings(settings: Settings) -> None:
         )
     if settings.judged_only:
         raise DataError("judged_only drops unjudged documents, so that their labels cannot matter: leave it out")
+    if settings.empty != "zero":
+        raise DataError(
+            f"empty={settings.empty!r} goes by which queries have relevant documents, which is open here: use 'zero'"
+        )
     if settings.queries == "run":
         raise DataError("queries='run' counts queries without any judgments: use 'qrels' or 'both'")

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.data.ids import Floats, Ints
+from gradely.evaluation.notes import SAME
 
 
 class Range(NamedTuple):
@@ -18,6 +19,11 @@ class Range(NamedTuple):
 
     low: Floats
     high: Floats
+
+
+def is_decided(low: float, high: float) -> bool:
+    """Return whether a difference has the same sign at both ends, or is 0 at both."""
+    return low > SAME or high < -SAME or max(abs(low), abs(high)) <= SAME
 
 
 def linear_range(base: Floats, weight: Floats) -> Range:

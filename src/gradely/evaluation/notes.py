@@ -183,6 +183,34 @@ class TieRange(NamedTuple):
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
 
+class LabelRange(NamedTuple):
+    """How far the mean of a measure moves with the labels of unjudged documents."""
+
+    measure: str
+    value: float
+    low: float
+    high: float
+    documents: int
+    """how many unjudged documents can be in the top of one of the runs"""
+    depth: int
+    """how deep that is"""
+
+    def __str__(self) -> str:
+        """Return the range as a sentence."""
+        return (
+            f"{self.measure} {self.value:.4f}, between {self.low:.4f} and {self.high:.4f} whatever the labels of the "
+            f"{count_of(self.documents, 'unjudged document')} in the top {self.depth:,}"
+        )
+
+    def note(self) -> Note:
+        """Return the range as a note."""
+        return Note("holes", self.documents, self.documents, str(self))
+
+    def is_visible(self, digits: int) -> bool:
+        """Return whether the two ends differ where they are printed with this many digits."""
+        return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
+
+
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
     """Return a note about some things of a kind, the first of them named; none where there are none.
 
@@ -217,8 +245,8 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
     ]
 
 
-def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[Note]:
-    """Return how far ties move the means of runs, {name: ranges}: of many runs only the widest range per measure.
+def merge_ranges(ranges: Mapping[str, Iterable[TieRange | LabelRange]], digits: int) -> list[Note]:
+    """Return how far ties, or labels, move the means of runs: of many runs only the widest range per measure.
 
     Ranges whose ends are the same when printed with this number of digits are left out.
 
@@ -229,7 +257,7 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[
     visible = {name: [span for span in of_run if span.is_visible(digits)] for name, of_run in ranges.items()}
     if len(ranges) <= FEW_RUNS:
         return merge_notes({name: [span.note() for span in spans] for name, spans in visible.items()})
-    by_measure: dict[str, list[tuple[str, TieRange]]] = {}
+    by_measure: dict[str, list[tuple[str, TieRange | LabelRange]]] = {}
     for name, spans in visible.items():
         for span in spans:
             by_measure.setdefault(span.measure, []).append((name, span))
@@ -237,12 +265,12 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange]], digits: int) -> list[
     for pairs in by_measure.values():
         name, widest = max(pairs, key=lambda pair: pair[1].high - pair[1].low)
         suffix = f"; the widest range of {len(pairs):,} runs" if len(pairs) > 1 else ""
-        out.append(Note("ties", widest.queries, widest.of, f"{name}: {widest}{suffix}"))
+        note = widest.note()
+        out.append(Note(note.kind, note.count, note.of, f"{name}: {widest}{suffix}"))
     moved = sum(map(bool, visible.values()))
-    return [
-        *out,
-        *([Note("ties", moved, len(ranges), "`gradely ties` shows the range of every run")] if moved > 1 else []),
-    ]
+    if moved > 1:  # a kind is called as the command that is about it
+        out.append(Note(out[0].kind, moved, len(ranges), f"`gradely {out[0].kind}` shows the range of every run"))
+    return out
 
 
 def _prefix(names: list[str], runs: int) -> str:

@@ -13,8 +13,8 @@ from gradely.data.ids import Floats, Ints
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
-from gradely.evaluation.label_bounds import Bounds, LabelRanges, bound_labels
-from gradely.evaluation.label_ranges import Range
+from gradely.evaluation.label_bounds import LabelRanges, bound_labels
+from gradely.evaluation.label_ranges import Range, is_decided
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.measures.names import MeasureLike, parse_all
@@ -39,11 +39,6 @@ class OpenPair(NamedTuple):
     """whether no labels change which of both is better, or that they are equal"""
     exact: bool
     """False where the ends are bounds, which perhaps no labels reach: then more pairs may be decided"""
-
-
-def is_decided(low: float, high: float) -> bool:
-    """Return whether a difference has the same sign at both ends, or is 0 at both."""
-    return low > SAME or high < -SAME or max(abs(low), abs(high)) <= SAME
 
 
 @dataclass(eq=False, repr=False)
@@ -119,10 +114,10 @@ class Holes(Result):
             for a, b, difference, x, y in zip(*(column.tolist() for column in columns), strict=True)
         ]
 
-    @cached_property
+    @property
     def unjudged(self) -> dict[str, int]:
         """By measure: how many unjudged documents can be in the top of one of the runs."""
-        return {measure: int(bounds.open_of[self.found.counted].sum()) for measure, bounds in self.found.bounds.items()}
+        return self.found.unjudged
 
     def judge(self, count: int | None = None, measure: MeasureLike | None = None) -> "ToJudge":
         """Return which documents to judge next, those first that leave most open by a measure, the first by default.
@@ -139,7 +134,7 @@ class Holes(Result):
             raise DataError(f"how many documents to judge is a whole number from 1 on; found {count!r}")
         bounds, pairs = self.found.bounds[name], [pair for pair in self.pairs if pair.measure == name]
         worth = self._worth(name)
-        order = np.argsort(-worth, kind="stable")[: int(np.count_nonzero(worth))][:count]
+        order = np.argsort(-worth.round(DIGITS), kind="stable")[: int(np.count_nonzero(worth))][:count]
         joined, rows = bounds.runs.stacked.qrels, np.flatnonzero(bounds.is_open)
         query = np.searchsorted(joined.start, rows, side="right") - 1
         documents = [
@@ -151,9 +146,9 @@ class Holes(Result):
     def _worth(self, measure: str) -> Floats:
         first, second = all_pairs(len(self.names))
         if len(self.names) == 1:
-            return worth_alone(self.found.bounds[measure], self.found.counted)
+            return worth_alone(self.found, measure)
         undecided = np.array([not pair.decided for pair in self.pairs if pair.measure == measure])
-        return worth_of(self.found.bounds[measure], first[undecided], second[undecided], self.found.counted)
+        return worth_of(self.found, measure, first[undecided], second[undecided])
 
     @property
     def notes(self) -> list[Note]:
@@ -347,38 +342,40 @@ class ToJudge(Result):
         return [f"{share}; worth: how much of what {lack} for a decision the document may bring"]
 
 
+DIGITS = 12
+"""decimals by which documents are worth the same: sums may differ in the last ones"""
 NEAREST = 0.01
 """a difference that is nearer to its decision counts as this share of its width away from it"""
 
 
-def worth_of(bounds: Bounds, first: Ints, second: Ints, counted: Ints) -> Floats:
+def worth_of(found: LabelRanges, measure: str, first: Ints, second: Ints) -> Floats:
     """Return how far each open document may bring open differences of means towards a decision, added up.
 
     The width of a query is shared by its open documents in proportion to what they weigh; equally, where none weighs
     anything but all change what is ideal. A share is measured by what the difference lacks: how far the nearer end of
     its range is from 0.
     """
-    low, high = (end[counted].T for end in bounds.differences(first, second))
-    ends = low.mean(axis=1), high.mean(axis=1)
+    low, high = (end[found.counted].T * found.shares for end in found.bounds[measure].differences(first, second))
+    ends = low.sum(axis=1), high.sum(axis=1)
     lacks = np.maximum(np.minimum(-ends[0], ends[1]), NEAREST * (ends[1] - ends[0]))
-    width = (high - low) / lacks[:, None]
-    return _share(bounds, counted, width, lambda table: np.abs(table[first] - table[second]))
+    return _share(found, measure, (high - low) / lacks[:, None], lambda table: np.abs(table[first] - table[second]))
 
 
-def worth_alone(bounds: Bounds, counted: Ints) -> Floats:
+def worth_alone(found: LabelRanges, measure: str) -> Floats:
     """Return how much of the range of the only run depends on each open document; shared as that of differences is."""
-    low, high = bounds.ranges()
-    return _share(bounds, counted, (high - low)[:, counted], np.abs)
+    low, high = (end[:, found.counted] * found.shares for end in found.bounds[measure].ranges())
+    return _share(found, measure, high - low, np.abs)
 
 
-def _share(bounds: Bounds, counted: Ints, width: Floats, weigh: Callable[[Floats], Floats]) -> Floats:
+def _share(found: LabelRanges, measure: str, width: Floats, weigh: Callable[[Floats], Floats]) -> Floats:
     """Return what each open document gets of widths, [rows, queries that count], by the weights of their query."""
+    bounds = found.bounds[measure]
     stop, worth = np.cumsum(bounds.open_of), np.zeros(int(bounds.open_of.sum()))
-    for column, query in enumerate(counted.tolist()):
+    for column, query in enumerate(found.counted.tolist()):
         weights = weigh(bounds.weight_table(query))
         total = weights.sum(axis=1, keepdims=True)
         shares = np.divide(weights, total, out=np.full_like(weights, 1 / max(1, weights.shape[1])), where=total > 0)
-        worth[stop[query] - bounds.open_of[query] : stop[query]] = width[:, column] @ shares / len(counted)
+        worth[stop[query] - bounds.open_of[query] : stop[query]] = width[:, column] @ shares
     return worth
 
 
@@ -401,6 +398,7 @@ def holes(
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,
+    weights: Any = None,
 ) -> Holes:
     """Find the range of each measure, and of the difference of each two runs, over all labels of unjudged documents.
 
@@ -421,7 +419,7 @@ def holes(
         duplicates=duplicates,
         document_pattern=document_pattern,
     )
-    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude)
+    judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude, weights=weights)
     opened = open_runs(name_runs(runs), columns, settings)
     named = parse_all(measures)
     found = bound_labels(judgments, opened, named, settings, labels=labels, top=top, depth=depth, progress=progress)

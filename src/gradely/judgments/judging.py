@@ -13,13 +13,14 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.evaluation.label_bounds import Bounds, check_settings, depth_of, find_bounds
+from gradely.evaluation.label_bounds import Bounds, LabelRanges, check_settings, depth_of, find_bounds
+from gradely.evaluation.label_ranges import is_decided
 from gradely.evaluation.notes import Note
 from gradely.evaluation.open_documents import Labels, OpenRuns
 from gradely.evaluation.open_documents import open_runs as with_open_documents
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
-from gradely.judgments.holes import DEFAULT, is_decided, worth_of
+from gradely.judgments.holes import DEFAULT, DIGITS, worth_of
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Table, count_of
@@ -78,8 +79,10 @@ class JudgingSimulation(Result):
         )
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the sentence and the table."""
-        return [self.summary(), self.table()]
+        """Return the sentence, and the looks at which more pairs are decided than before."""
+        before = [None, *(step[1:] for step in self.steps)]
+        news = [list(step) for step, last in zip(self.steps, before, strict=False) if step[1:] != last]
+        return [self.summary(), self.table()._replace(rows=news)]
 
     def remarks(self) -> list[str]:
         """Return what is simulated."""
@@ -159,30 +162,31 @@ def simulate_judging(
     )
 
 
-def _bound(kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, judged: Bools) -> Bounds:
-    return kind(measure, world._replace(is_open=~judged), labels)
+def _bound(kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, judged: Bools) -> LabelRanges:
+    """Return the ranges that are left where some documents are judged."""
+    bounds = kind(measure, world._replace(is_open=~judged), labels)
+    return LabelRanges({"": bounds}, {}, labels, np.arange(len(world.stacked.qrels)))
 
 
 def _count_decided(bound: Any, world: OpenRuns, looks: list[int], *, by_worth: bool) -> list[int]:
     """Return how many pairs are decided at each look, where documents are judged in an order."""
     first, second = all_pairs(len(world.stacked.names))
-    queries = np.arange(len(world.stacked.qrels))
     by_rank = np.argsort(world.above, kind="stable")
     judged, worth, counts = np.zeros(len(world.above), bool), np.zeros(len(world.above)), list[int]()
     for look in looks:
         judged[_choose(by_rank, judged, worth, look - int(judged.sum()))] = True
-        bounds = bound(judged)
-        low, high = (end.mean(axis=0).tolist() for end in bounds.differences(first, second))
+        found = bound(judged)
+        low, high = (end.tolist() for end in found.differences("", first, second))
         decided = np.array([is_decided(*ends) for ends in zip(low, high, strict=True)])
         counts.append(int(decided.sum()))
         if decided.all():
             return counts + [len(decided)] * (len(looks) - len(counts))
         if by_worth:
-            worth[~judged] = worth_of(bounds, first[~decided], second[~decided], queries)
+            worth[~judged] = worth_of(found, "", first[~decided], second[~decided])
     return counts
 
 
 def _choose(by_rank: Ints, judged: Bools, worth: Floats, count: int) -> Ints:
     """Return the documents to judge next: those worth most, and of those worth the same the best placed."""
     rest = by_rank[~judged[by_rank]]
-    return rest[np.argsort(-worth[rest], kind="stable")][:count]
+    return rest[np.argsort(-worth[rest].round(DIGITS), kind="stable")][:count]
