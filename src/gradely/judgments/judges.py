@@ -30,7 +30,7 @@ from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Correction, Precision, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
-FEW = 4
+FEW_JUDGES = 4
 """of so many judges, all pairs are printed, and a column each; of more, those with the first judge"""
 SHOWN = 30
 """so many pairs of runs are printed"""
@@ -137,7 +137,7 @@ class Judges(Result):
     def _beside(self) -> tuple[list[str], list[tuple[int, int, list[Cell]]]]:
         """Return names of columns, and the pairs of judges that are printed: of many judges, those with the first."""
         names = self.names
-        if len(names) <= FEW:
+        if len(names) <= FEW_JUDGES:
             return ["judge", "and"], [(i, j, [names[i], names[j]]) for i, j in combinations(range(len(names)), 2)]
         return [f"{names[0]} and"], [(0, j, [name]) for j, name in enumerate(names) if j]
 
@@ -162,11 +162,11 @@ class Judges(Result):
             low, high = (to_optional(end) for end in self._intervals(m))
             for i, run in enumerate(runs.names):
                 by = runs.means[:, m, i]
-                shown = by.tolist() if len(self.names) <= FEW else [float(by.min()), float(by.max())]
+                shown = by.tolist() if len(self.names) <= FEW_JUDGES else [float(by.min()), float(by.max())]
                 mean = float(runs.aware[m].difference[i])
                 rows.append([run, *([measure] if several else []), mean, low[i], high[i], *shown])
         title = ["measure", "mean"] if several else [next(iter(runs.measures))]
-        each = self.names if len(self.names) <= FEW else ["lowest", "highest"]
+        each = self.names if len(self.names) <= FEW_JUDGES else ["lowest", "highest"]
         return Table(["run", *title, "low", "high", *each], rows)
 
     def _intervals(self, m: int) -> Any:
