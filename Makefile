@@ -6,6 +6,7 @@ BENCH := .bench
 TOOLS := .tools
 SPARK := .spark
 LOWEST := .lowest
+BUILD := .build
 MINUTES ?= 1
 # What meets other libraries: frames, engines, files, arrays, tables, figures, statistics.
 SMOKE := $(addprefix tests/,data/test_tables.py data/test_engines.py data/test_readers.py evaluation/test_scores.py \
@@ -15,7 +16,7 @@ SEED ?= 0
 # Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo test test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
+.PHONY: help demo build test test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -24,6 +25,7 @@ help:
 	@echo "make test-lowest  a smoke of the tests with the lowest versions of all dependencies that pyproject.toml allows"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
 	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
+	@echo "make build        sdists and wheels of both distributions, checked, installed and tested from there"
 	@echo "make site         build the site into site/, which works from the disk"
 	@echo "make test-site    build it, and open every page in a browser"
 	@echo "make fuzz         broken files through every command, and what must be equal compared; MINUTES=60 SEED=7 for more"
@@ -63,6 +65,9 @@ test-tools: $(TOOLS)/ready
 test-spark: $(SPARK)/ready
 	.ci/java
 	$(SPARK)/bin/python -m pytest -W default tests/spark
+
+build: $(BUILD)/ready
+	$(BUILD)/bin/python -m tools.release
 
 site: $(VENV)/site-ready
 	$(BIN)/python -m tools.site site
@@ -109,7 +114,7 @@ bench-spark: $(SPARK)/ready
 	$(SPARK)/bin/python -m benchmarks.spark $(BENCH)/spark
 
 clean:
-	rm -rf site $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf site dist $(BUILD) $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -136,6 +141,12 @@ $(VENV)/site-ready: $(VENV)/papers-ready
 $(VENV)/arrays-ready: $(VENV)/test-ready
 	$(BIN)/pip install --quiet torch==2.13.0
 	$(BIN)/pip install --quiet jax
+	touch $@
+
+$(BUILD)/ready: pyproject.toml
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(BUILD)/bin/pip install --quiet --group build --editable .
 	touch $@
 
 $(LOWEST)/ready: pyproject.toml tools/lowest.py
