@@ -21,6 +21,8 @@ from gradely.tables import (
 
 Section: TypeAlias = Table | str | list[str]
 """of what people read: a table, a paragraph, or lines that belong together"""
+SCHEMA = 1
+"""the version of the JSON that results write; docs/reference/schema.json has it, and within a version it only grows"""
 MOST = 20
 """below a table, no more notes than this are printed"""
 
@@ -86,10 +88,10 @@ class Result:
         return self.data_table().to_frame(library)
 
     def to_json(self) -> str:
-        """Return as_dict as JSON; a number that is not finite is null, since JSON has no infinity."""
+        """Return as_dict as JSON, with the version of its schema; a number that is not finite is null."""
         import json
 
-        return json.dumps(replace_infinite(self.as_dict()), indent=2, ensure_ascii=False)
+        return json.dumps({"schema": SCHEMA, **replace_infinite(self.as_dict())}, indent=2, ensure_ascii=False)
 
     def render(
         self, form: str = "table", digits: int | None = None, *, width: int | None = None, bold: bool = False
