@@ -1,8 +1,8 @@
 """The files that follow from the code, so that nobody keeps them by hand.
 
 `make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
-about every measure, the page of public names, the table of measures in the README, the tables of the papers' claims,
-and what to type to install an extra, in every document.
+about every measure, the page of public names, the tables of the papers' claims, and what to type to install an extra,
+in every document.
 """
 
 import inspect
@@ -20,7 +20,7 @@ from gradely.tables import Table, to_markdown
 from gradely_papers.results import count, document, list_claims, read_record
 
 ROOT = Path(__file__).parents[1]
-BEGIN, END = "<!-- make docs writes this table -->\n", "<!-- end of the table -->"
+END = "<!-- end of the table -->"
 COUNTS, CLAIMS = "<!-- make docs writes the counts -->\n", "<!-- make docs writes what follows -->\n"
 STUB = '''\
 """The public names of gradely; `make docs` writes them from __init__.py and the list of measures: change those."""
@@ -80,15 +80,6 @@ def row(name: str, value: Any) -> list[str]:
     return [f"`{name}`", summary(value)]
 
 
-def readme() -> str:
-    """Return the README with its table of measures."""
-    text = installable(ROOT / "README.md")
-    rows = [[f"[`{kind.name}`](docs/reference/measures.md#{kind.name.lower()})", summary(kind)] for kind in gradely.ALL]
-    before, rest = text.split(BEGIN)
-    table = to_markdown(Table(["measure", "what it says"], rows), escape=False)
-    return f"{before}{BEGIN}\n{table}\n{END}{rest.split(END, 1)[1]}"
-
-
 def papers() -> str:
     """Return the page about the papers, with the counts of all verdicts, and a row for each claim at its end."""
     text = installable(ROOT / "docs" / "inside" / "papers.md")
@@ -126,7 +117,6 @@ WRITTEN: dict[str, Callable[[], str]] = {
         for paper in gradely_papers.PAPERS
     },
     "docs/reference/python.md": names,
-    "README.md": readme,
 }
 DOCUMENTS = [*ROOT.glob("*.md"), *ROOT.glob("papers/*.md"), *ROOT.glob("docs/**/*.md")]
 KEPT = {path.relative_to(ROOT).as_posix(): partial(installable, path) for path in sorted(DOCUMENTS)}

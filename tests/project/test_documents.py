@@ -203,7 +203,7 @@ def test_a_section_shows_formula_ties_reference_parameters_and_example(measure):
 @pytest.mark.parametrize(
     ("path", "words", "measures"),
     [
-        ("README.md", "refuse `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
+        ("docs/understand/ties.md", "refuse `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
         ("CHANGELOG.md", "take every policy but `expected`", [m.name for m in gradely.ALL if not m.takes_expected]),
         ("docs/guides/arrays.md", "have no formula of fixed shape", WITHOUT_SHAPE),
     ],
@@ -236,3 +236,7 @@ def test_commands_in_a_line_of_text_exist_with_their_options(path):
             known = {option for parameter in command.get_params(context) for option in parameter.opts}
             options = {word.partition("=")[0] for word in words if re.match(r"--?[a-zA-Z]", word)}
             assert not options - known, (name, options - known)
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
