@@ -93,6 +93,18 @@ def test_they_are_read_only_where_somebody_asks():
         read_qrels(write("div.qrels", "q 1 a 1\nq 2 a 1\n"))
 
 
+def test_a_column_of_subtopics_that_is_not_read_is_pointed_out_where_documents_recur():
+    for rows in (ROWS, table(",", "csv")):
+        with pytest.raises(gradely.DataError, match=r"if 'subtopic' holds subtopics, say subtopics=True"):
+            read_qrels(rows)
+    once = [ROWS[0], ROWS[2]]
+    assert read_qrels(once).subtopics is None
+    plain = [{"qid": 1, "doc": "a", "label": 1}] * 2
+    with pytest.raises(gradely.DataError) as error:
+        read_qrels(plain)
+    assert "subtopic" not in str(error.value)
+
+
 def test_columns_may_have_other_names_and_no_label():
     rows = [{"qid": 1, "fact": 7, "docno": "a"}, {"qid": 1, "fact": 8, "docno": "a"}]
     judged = read_qrels(rows, columns={"subtopic": "fact"})
@@ -105,7 +117,7 @@ def test_columns_may_have_other_names_and_no_label():
 @pytest.mark.parametrize(
     ("qrels", "options", "says"),
     [
-        ({"q": {"a": {1: 0.5}}}, {}, "query 'q', document 'a': the subtopic 1 is no text; write '1'"),
+        ({"q": {"a": {1: 0.5}}}, {"subtopics": True}, "query 'q', document 'a': the subtopic 1 is no text; write '1'"),
         ({"q": {"a": {"s": "x"}}}, {}, "subtopic 's': the label 'x' is not a number"),
         ({"q": {"a": {"s": 1}, "b": 1}}, {}, "document 'b': expected {subtopic: label}, found '1'"),
         ({"q": {"a": {"s": 1}}, "p": ["a"]}, {}, "query 'p': expected {document: {subtopic: label}}"),
@@ -170,6 +182,7 @@ def test_duplicates_may_be_merged():
     for duplicates, label in (("max", 4), ("sum", 5), ("first", 1)):
         judged = read_qrels(rows, subtopics=True, duplicates=duplicates)
         assert judged.subtopic_labels("q1")["d1"] == {"a": label}
+        assert judged.notes[0].startswith("qrels: 1 duplicate document was merged: ")
 
 
 def test_weights_come_from_dicts_tables_and_lines():

@@ -109,7 +109,9 @@ def labels_by_subtopic(qrels: Any) -> dict[str, dict[str, Any]]:
     for entry in qrels.as_namedtuple_iter():
         labels.setdefault(entry.query_id, {}).setdefault(entry.doc_id, {})[str(entry.iteration)] = entry.relevance
     subtopics = {name for documents in labels.values() for document in documents.values() for name in document}
-    return labels if len(subtopics) > 1 else qrels.as_dict_of_dict()
+    if len(subtopics) > 1:
+        return labels
+    return {query: {doc: max(by.values()) for doc, by in documents.items()} for query, documents in labels.items()}
 
 
 ir_measures.DefaultPipeline.providers.append(GradelyProvider())

@@ -19,7 +19,7 @@ from gradely.data.source import Source
 from gradely.data.table import DUPLICATES
 from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
-from gradely.measures import ALL, EXPECTED, PLAIN, Measure
+from gradely.measures import ALL, PLAIN, Measure
 from gradely.measures.names import need_subtopics, parse, parse_all
 from gradely.settings import EMPTY, PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
@@ -166,7 +166,8 @@ class Request(NamedTuple):
 
     def read(self, judgments: Qrels | None = None) -> Inputs:
         """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
-        measures = choose_measures(self.measures, self.policies.get("ties", "expected"))
+        ties, subtopics = self.policies.get("ties", "expected"), self.inputs.subtopics
+        measures = choose_measures(self.measures, ties, subtopics=subtopics)
         runs, sizes = list_runs(self.qrels, self.runs, self.inputs)
         inputs = self.inputs.for_measures(measures)
         qrels = read_judgments(self.qrels, inputs, self.policies.get("threads"), judgments)
@@ -251,10 +252,11 @@ def refuse_measure(path: str) -> None:
         )
 
 
-def choose_measures(measures: tuple[str, ...], ties: str) -> dict[str, Measure]:
+def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = False) -> dict[str, Measure]:
     """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
-        return parse_all([measure.name for measure in (EXPECTED if ties == "expected" else PLAIN)])
+        every = ALL if subtopics else PLAIN
+        return parse_all([measure.name for measure in every if measure.takes_expected or ties != "expected"])
     return parse_all(measures or DEFAULT)
 
 

@@ -134,6 +134,11 @@ def pick_columns(
     return Roles(str(query.column), str(document.column), value.column, notes)
 
 
+def find_subtopic(names: Sequence[str]) -> str | None:
+    """Return a column that may hold subtopics, by its name; None where there is none."""
+    return next(iter(_fitting(names, ROLES["subtopic"])), None)
+
+
 def pick_subtopic(names: Sequence[str], name: str, columns: Names | None) -> str:
     """Return the column of subtopics: the one that was said, or by the names people use."""
     _check_said(names, "subtopic", name, columns or {})

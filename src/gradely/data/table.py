@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Numeric, Roles, notes_on, pick_columns
+from gradely.data.column_roles import Names, Numeric, Roles, find_subtopic, notes_on, pick_columns
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
@@ -38,6 +38,10 @@ def describe_merged(name: str, count: int, duplicates: str) -> list[str]:
     return [f"{name}: {count_of(count, 'duplicate document')} {were} merged: {MERGED[duplicates]}"] if count else []
 
 
+class DuplicateDocument(DataError):
+    """A query has a document twice, and nobody said what to do."""
+
+
 class IrregularText(Exception):
     """The text is not as the fast way expects it; the plain reader must look."""
 
@@ -66,6 +70,8 @@ class Table(ABC):
 
     unit = "row"
     """what errors call a row"""
+    subtopic: str | None = None
+    """a column that may hold subtopics, which is not read"""
     explains = False
     """True for text, of which `plain` says what is wrong, and in which line"""
     is_small = False
@@ -75,6 +81,7 @@ class Table(ABC):
         """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
         roles = pick_columns(names, self.kind, self.name, columns, numeric)
         self.chances = roles.chances
+        self.subtopic = find_subtopic(names)
         self.notes = notes_on(names, roles, self.kind, self.name, columns)
         return roles
 
@@ -103,12 +110,21 @@ class Table(ABC):
     def qrels(self, threads: int | None = None) -> Qrels:
         """Return the judgments that the table holds."""
         try:
-            rows = self.triples(threads)
-            qrels = Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, self.name)
-        except IrregularText:
-            qrels = Qrels.of(self.plain(), self.name)
+            qrels = self._read_qrels(threads)
+        except DuplicateDocument as error:
+            if self.subtopic is None:
+                raise
+            hint = f"if {clip(self.subtopic)} holds subtopics, say subtopics=True (--subtopics)"
+            raise DataError(f"{error}; {hint}") from None
         qrels.whole, qrels.notes = self.whole, self.notes
         return qrels
+
+    def _read_qrels(self, threads: int | None) -> Qrels:
+        try:
+            rows = self.triples(threads)
+            return Qrels(rows.query.tokens(), rows.start, rows.document.tokens(), rows.value, self.name)
+        except IrregularText:
+            return Qrels.of(self.plain(), self.name)
 
     def triples(self, threads: int | None = None) -> "RowsByQuery":
         """Return all rows, query by query, in the order in which queries first appear."""
@@ -161,7 +177,7 @@ def merge_duplicates(
             raise IrregularText
         at = again[0]
         pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
-        raise DataError(
+        raise DuplicateDocument(
             f"{table.name}: duplicate document {clip(document.name(at))} of query "
             f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}"
         )

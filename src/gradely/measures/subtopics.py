@@ -329,7 +329,7 @@ class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
 
     J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
     subtopics with a relevant document. The norm is what documents that are relevant to every subtopic would give;
-    normalize=False leaves it out. Values of a single k lie below 1 where no document serves all subtopics.
+    normalize=False leaves it out. Where no document serves all subtopics, values stay below 1.
 
     Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
     document: 0.

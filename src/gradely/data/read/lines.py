@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.source import Report, Source
-from gradely.data.table import DUPLICATES_HINT, describe_merged
+from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, describe_merged
 from gradely.errors import DataError, GradelyError, InputError, clip
 
 
@@ -48,7 +48,7 @@ class Rows:
             return
         if doc in docs:
             earlier = self._lines[query][list(docs).index(doc)]
-            raise DataError(
+            raise DuplicateDocument(
                 f"{self.name}:{line}: duplicate document {clip(doc)} of query {clip(query)}, first in line {earlier}; "
                 f"{DUPLICATES_HINT}"
             )

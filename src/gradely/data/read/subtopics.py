@@ -15,7 +15,7 @@ from gradely.data.read.formats import ReadOptions, format_of
 from gradely.data.read.lines import QRELS, fields
 from gradely.data.source import Source
 from gradely.data.subtopics import JudgedSubtopics
-from gradely.data.table import DUPLICATES_HINT
+from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, InputError, clip
 
 Labels = dict[str, dict[str, dict[str, float]]]
@@ -41,7 +41,7 @@ def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrel
         rows = _rows_of_object(qrels, name, options, notes)
     else:
         rows = _rows_of_file(source, form, options, notes)
-    labels = _collect(rows, options.duplicates)
+    labels, merged = _collect(rows, options.duplicates)
     if not labels:
         raise DataError(f"{name}: no judgments")
     highest = {
@@ -49,7 +49,8 @@ def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrel
         for query, documents in labels.items()
     }
     judgments = Qrels.of(highest, name)
-    judgments.subtopics, judgments.notes = JudgedSubtopics.of(labels), notes
+    judgments.subtopics = JudgedSubtopics.of(labels)
+    judgments.notes = [*notes, *(describe_merged(name, merged, options.duplicates) if merged else [])]
     return judgments
 
 
@@ -175,9 +176,10 @@ def _holds_number(value: Any) -> bool:
         return False
 
 
-def _collect(rows: Iterable[Row], duplicates: str) -> Labels:
-    """Return all judgments; refuse or merge those of the same document for the same subtopic."""
+def _collect(rows: Iterable[Row], duplicates: str) -> tuple[Labels, int]:
+    """Return all judgments; refuse or merge those of the same document for the same subtopic, and count these."""
     labels: Labels = {}
+    merged = 0
     for row in rows:
         of_document = labels.setdefault(row.query, {}).setdefault(row.document, {})
         if row.subtopic not in of_document:
@@ -188,6 +190,7 @@ def _collect(rows: Iterable[Row], duplicates: str) -> Labels:
                 f"{row.where}: duplicate document {clip(row.document)} of query {clip(row.query)} and subtopic "
                 f"{clip(row.subtopic)}; {DUPLICATES_HINT}"
             )
+        merged += 1
         known = of_document[row.subtopic]
         of_document[row.subtopic] = {"max": max(known, row.label), "sum": known + row.label, "first": known}[duplicates]
-    return labels
+    return labels, merged
