@@ -574,3 +574,13 @@ def test_weights_of_queries_weigh_ranges():
     assert found.ranges == {"x": {"P@1": (0.25, 1.0)}, "y": {"P@1": (0.75, 1.0)}}
     assert [(pair.low, pair.high) for pair in found.pairs] == [(-0.75, 0.25)]
     assert [(one.query, one.worth) for one in found.judge().documents] == [("q", 3.0), ("r", 1.0)]
+
+
+def test_labels_that_are_probabilities_are_refused():
+    qrels, run = {"q": {"a": {0: 0.5, 1: 0.5}}}, {"q": ["h", "a"]}
+    with pytest.raises(gradely.DataError, match="probabilit"):
+        gradely.holes(qrels, {"run": run}, ["P@2"])
+    with pytest.raises(gradely.DataError, match="probabilit"):
+        gradely.simulate_judging(qrels, {"run": run, "other": run}, ["P@2"])
+    with pytest.raises(gradely.DataError, match="probabilit"):
+        gradely.evaluate_runs(qrels, {"run": run}, ["P@2"], holes=True)

@@ -683,6 +683,7 @@ def bound_labels(
 ) -> LabelRanges:
     """Find the open documents of runs, by name, and what their labels could change; refuse what cannot be bounded."""
     check_settings(settings)
+    qrels.check_certain("holes")
     allowed = Labels.of(qrels, labels, top)
     kinds = {name: find_bounds(measure, qrels, allowed) for name, measure in measures.items()}
     depths = {name: depth_of(measure, depth) for name, measure in measures.items()}
@@ -708,6 +709,7 @@ def bound_some(
     qrels: Qrels, runs: Mapping[str, Any], measures: Mapping[str, Measure], settings: Settings, progress: Progress
 ) -> tuple[LabelRanges | None, list[Note]]:
     """Return the ranges of the measures that have one, and say which have none; None where no measure has one."""
+    qrels.check_certain("holes")
     bounded, allowed = {}, Labels.of(qrels)
     for name, measure in measures.items():
         with suppress(MeasureError):

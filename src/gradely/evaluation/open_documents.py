@@ -102,7 +102,9 @@ def _join(qrels: Qrels, tops: list[Tops]) -> tuple[Qrels, Ints]:
             documents.setdefault(qrels.queries[query], {}).update(dict.fromkeys(names, 0.0))
     if not any(documents.values()):
         return qrels, np.arange(len(qrels.grade))
-    joined, _, row = join_documents(qrels, Qrels.of(documents))
+    union, _, row = join_documents(qrels, Qrels.of(documents))
+    grade = np.concatenate([qrels.grade, np.zeros(int(row.max()) + 1)])[row]
+    joined = Qrels(union.queries, union.start, union.docs, grade, qrels.name)
     joined.selected, joined.excluded, joined.notes = qrels.selected, qrels.excluded, qrels.notes
     return joined, row
 

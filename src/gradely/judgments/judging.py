@@ -137,6 +137,7 @@ def simulate_judging(
     )
     check_settings(settings)
     judgments = read_selected(qrels, settings, columns, only=only, exclude=exclude)
+    judgments.check_certain("holes")
     named = parse_all(measure)
     if len(named) > 1:
         raise DataError(f"judging is simulated by one measure; found {', '.join(named)}")

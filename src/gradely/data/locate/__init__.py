@@ -280,7 +280,7 @@ def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Int
 def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     """Return judged and other documents as one, whether each is among the others, and its row in the qrels.
 
-    Documents that are not judged have rows beyond the last one, and the label 0.
+    Documents that are not judged have rows beyond the last one; no labels are kept.
     """
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)
