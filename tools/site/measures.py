@@ -20,6 +20,8 @@ FORMULAS: dict[str, str] = tomllib.loads((Path(__file__).parent / "formulas.toml
 QRELS = {"q": {"d1": 3, "d2": 0, "d3": 1, "d4": 2, "d5": 0}}
 RUN = {"q": {"d1": 0.9, "d2": 0.7, "d3": 0.5, "d4": 0.5, "d9": 0.2}}
 """a ranking in which a document of grade 1 and one of grade 2 tie, and one document is not judged"""
+SUBTOPICS = {"q": {"d1": {"a": 1}, "d2": {"a": 0}, "d3": {"a": 1}, "d4": {"b": 1}, "d5": {"c": 1}}}
+"""the same ranking, judged by subtopic"""
 LABELS = [3.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 """what is plotted: an ideal ranking, of which the best document moves down"""
 OPTIONAL = {"Utility": {}, "P": {"k": 5}, "SDCG": {"k": 5}, "BPM": {"k": 5}}
@@ -66,7 +68,7 @@ def explained(kind: type[gradely.Measure]) -> str:
     """Return the example ranking explained rank by rank; nothing where the measure needs other judgments."""
     ties = "expected" if kind.takes_expected else "trec"
     try:
-        found = gradely.explain(QRELS, RUN, "q", example_of(kind), ties=ties)
+        found = gradely.explain(SUBTOPICS if kind.needs_subtopics else QRELS, RUN, "q", example_of(kind), ties=ties)
     except gradely.GradelyError:
         return ""
     return (

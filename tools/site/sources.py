@@ -5,6 +5,8 @@ import re
 import shutil
 from pathlib import Path
 
+import gradely
+
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
 MOVED = {
@@ -15,6 +17,9 @@ MOVED = {
     "CODE_OF_CONDUCT.md": "inside/conduct.md",
 }
 """where documents at the root are on the site"""
+MEASURES = "reference/measures.md"
+PAGES = {kind.name.lower() for kind in gradely.ALL}
+"""measures have a section of that document, and a page of their own on the site"""
 
 
 def gather(folder: Path) -> None:
@@ -53,6 +58,8 @@ def relink(text: str, place: str) -> str:
 
     >>> relink("[how](docs/inside/reliability.md#fuzz)", "DESIGN.md")
     '[how](reliability.md#fuzz)'
+    >>> relink("[AP](../reference/measures.md#ap)", "docs/guides/arrays.md")
+    '[AP](../reference/measures/ap.md)'
     """
     home = os.path.dirname(place)
 
@@ -62,6 +69,8 @@ def relink(text: str, place: str) -> str:
             return link[0]
         file, mark, anchor = address.partition("#")
         target = site_place(os.path.normpath(os.path.join(home, file)).replace(os.sep, "/"))
+        if target == MEASURES and anchor in PAGES:
+            target, mark, anchor = f"reference/measures/{anchor}.md", "", ""
         there = os.path.relpath(target, os.path.dirname(site_place(place)) or ".").replace(os.sep, "/")
         return f"{link[1]}{there}{mark}{anchor}{link[3]}"
 
