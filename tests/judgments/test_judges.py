@@ -1,6 +1,8 @@
 """judges: agreement against definitions and other libraries, values by judge, merged qrels, and the sentence on top."""
 
 import json
+import re
+from html import unescape
 from itertools import combinations
 
 import numpy as np
@@ -199,8 +201,8 @@ def test_the_interval_over_queries_and_judges_comes_from_the_two_way_table():
 
 def test_the_interval_covers_the_mean_for_other_queries_and_other_judges():
     rng = np.random.default_rng(2)
-    shape = (20, 5, 1500)
-    table = rng.normal(0, 0.2, (20, 1, 1500)) + rng.normal(0, 0.1, (1, 5, 1500)) + rng.normal(0, 0.2, shape)
+    shape = (20, 5, 400)
+    table = rng.normal(0, 0.2, (20, 1, 400)) + rng.normal(0, 0.1, (1, 5, 400)) + rng.normal(0, 0.2, shape)
     low, high = two_way(table).intervals(0.95)
     assert 0.92 < np.mean((low <= 0) & (high >= 0)) < 0.98
 
@@ -549,3 +551,33 @@ def test_the_command_refuses_in_one_line(files, capfd, tmp_path, arguments, says
     said = capfd.readouterr()
     assert said.out == "" and says in said.err and said.err.count("\n") == 1
     assert (tmp_path / "a.qrels").read_text() == before
+
+
+@pytest.fixture
+def drawing():
+    for module in ("altair", "jinja2", "vl_convert"):
+        pytest.importorskip(module)
+
+
+def test_the_page_has_the_answer_the_runs_by_judge_and_the_agreement(files, drawing, capfd, tmp_path):
+    judged, runs = files
+    arguments = ["judges", *(word for name in "abc" for word in ("--qrels", f"{name}.qrels")), "good.run", "poor.run"]
+    assert run([*arguments, "-m", "nDCG@5,AP", "--report", "page.html", "-o", "kappa.svg"]) == 0
+    html = (tmp_path / "page.html").read_text()
+    found = gradely.judges(judged, {name: runs[name] for name in ("good", "poor")}, ["nDCG@5", "AP"])
+    assert capfd.readouterr().out.startswith(found.summary())
+    text = re.sub(r"<[^>]+>", " ", html.partition("<main")[2].partition("</main>")[0])
+    assert "".join(found.summary().split()) in "".join(unescape(text).split())
+    for name, means in found.mean().items():
+        assert name in text and f"{means['AP']:.4f}" in text
+    picture = (tmp_path / "kappa.svg").read_text()
+    for first, second in combinations("abc", 2):
+        kappa = found.kappa(first, second)
+        assert f"{kappa:.4f}" in text and f">{kappa:.2f}<" in picture
+    ids = re.findall(r'<h2 id="([\w-]+)"', html)
+    assert ids[0] == "leaderboard" and "agreement" in ids and ids[-1] == "origin" and "gradely judges" in text
+
+
+def test_a_page_without_runs_keeps_hostile_names_as_text(drawing):
+    html = gradely.judges({"<script>alert(1)</script>": LIKES_A, "__proto__": LIKES_C}).to_html()
+    assert "<script>alert" not in html and "&lt;script&gt;" in html and 'id="leaderboard"' not in html

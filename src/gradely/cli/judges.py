@@ -7,12 +7,14 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, choose_measures, list_runs, refuse_measure
-from gradely.cli.output import Bar, OutputOptions, write, write_result
+from gradely.cli.output import Bar, OutputOptions, check_output, write, write_file, write_result
+from gradely.cli.report import command_line
 from gradely.comparison.tests import CORRECTIONS
 from gradely.data.read.judges import judge_names
 from gradely.data.selection import read_queries
 from gradely.judgments.judges import Judges, judges
 from gradely.judgments.merge import WAYS, to_trec
+from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
 
 
@@ -35,9 +37,10 @@ from gradely.tables import count_of, plain_line
 @options.alpha
 @click.option("--merge", "how", type=click.Choice(WAYS), help="Write one qrels of all judges to -o, in TREC format.")
 @click.option("--fill", metavar="JUDGE", help="With --merge or alone: take this judge only where no other has a label.")
+@click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
 @options.settings("ties", "seed", "precision", "judged_only", "exclude_self", "threads")
 @options.inputs
-@partial(options.output, digits=3, others=("qrels",))
+@partial(options.output, digits=3, pictures=True, others=("qrels",))
 def command(
     runs: tuple[str, ...],
     *,
@@ -46,6 +49,7 @@ def command(
     measures: tuple[str, ...],
     how: str | None,
     fill: str | None,
+    page: str | None,
     policies: dict[str, Any],
     inputs: InputOptions,
     output: OutputOptions,
@@ -54,8 +58,11 @@ def command(
     """Compare judges: how far their labels agree, and what RUNS are worth by each.
 
     The first line says whether what is concluded about the runs survives the judge. RUNS may be left out. The first
-    judge is the one that others are shown beside where there are many.
+    judge is the one that others are shown beside where there are many. -o kappa.svg draws how far each two agree.
     """
+    check_output(page, beside=True)
+    if page or output.picture:
+        check_installed()
     for path in paths:
         refuse_measure(path)
     check_ending(output, merged=bool(how or fill))
@@ -67,6 +74,8 @@ def command(
     measured = choose_measures(measures, policies["ties"])
     with Bar(sizes) as bar:
         found = judges(list(paths), opened or None, measured, raters=names, progress=bar, **design, **keywords)
+    if page:
+        write_file(found.to_html(command=command_line()).encode(), page)
     if how or fill:
         by_path = dict(zip(paths, judge_names(paths), strict=True))
         write_merged(found, how, by_path.get(fill or "", fill), output)

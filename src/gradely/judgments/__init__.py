@@ -9,6 +9,7 @@
     by_judge    the values of runs by each judge, their mean, and what depends on the judge
     conclusion  the answers in sentences
     merge       one qrels of several
+    judge_charts  its charts
 
 They stand on the evaluation and the comparison of several runs.
 """

@@ -10,7 +10,7 @@ import numpy as np
 
 from gradely.comparison.intervals import keep_within
 from gradely.comparison.judged import stack_values
-from gradely.comparison.kendall import defined_or_none
+from gradely.comparison.kendall import DIGITS, defined_or_none
 from gradely.comparison.pairwise import Design, to_optional
 from gradely.comparison.tests import CORRECTIONS
 from gradely.data import Qrels
@@ -28,12 +28,14 @@ from gradely.judgments.conclusion import conclude, describe_many, describe_two
 from gradely.judgments.merge import merge
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Correction, Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table, count_of
+from gradely.tables import Cell, MarkedNumber, Table, count_of
 
 FEW_JUDGES = 4
 """of so many judges, all pairs are printed, and a column each; of more, those with the first judge"""
 SHOWN = 30
 """so many pairs of runs are printed"""
+CHART = 44
+"""width of a column of the chart, in pixels"""
 
 
 @dataclass(eq=False, repr=False)
@@ -134,10 +136,10 @@ class Judges(Result):
             for i, run in enumerate(self.runs.names)
         }
 
-    def _beside(self) -> tuple[list[str], list[tuple[int, int, list[Cell]]]]:
+    def _beside(self, *, every: bool = False) -> tuple[list[str], list[tuple[int, int, list[Cell]]]]:
         """Return names of columns, and the pairs of judges that are printed: of many judges, those with the first."""
         names = self.names
-        if len(names) <= FEW_JUDGES:
+        if every or len(names) <= FEW_JUDGES:
             return ["judge", "and"], [(i, j, [names[i], names[j]]) for i, j in combinations(range(len(names)), 2)]
         return [f"{names[0]} and"], [(0, j, [name]) for j, name in enumerate(names) if j]
 
@@ -169,23 +171,74 @@ class Judges(Result):
         each = self.names if len(self.names) <= FEW_JUDGES else ["lowest", "highest"]
         return Table(["run", *title, "low", "high", *each], rows)
 
+    def leaderboard(self, measure: int = 0) -> Table:
+        """Return one row per run by a measure: the mean over judges, its interval, and the mean by every judge."""
+        runs = self._with_runs()
+        low, high = self.mean_intervals(measure)
+        means = np.vstack([runs.aware[measure].difference, runs.means[:, measure]])
+        best = np.round(means, DIGITS) == np.round(means, DIGITS).max(axis=1, keepdims=True)
+        rows: list[list[Cell]] = []
+        for i, run in enumerate(runs.names):
+            mean, *by = (
+                MarkedNumber(float(value), bool(top)) for value, top in zip(means[:, i], best[:, i], strict=True)
+            )
+            rows.append([run, mean, low[i], high[i], *by])
+        return Table(["run", "mean", "low", "high", *self.names], rows)
+
+    def kappa_table(self) -> Table:
+        """Return the matrix of κ of each two judges."""
+        known = {(pair.first, pair.second): pair.kappa for pair in self.agreements}
+        rows: list[list[Cell]] = [
+            [first, *(_plain(known.get((first, second), known.get((second, first)))) for second in self.names)]
+            for first in self.names
+        ]
+        return Table(["judge", *self.names], rows)
+
+    def pairs_of_judges_table(self) -> Table:
+        """Return one row per pair of judges, with all that is known of their agreement."""
+        return Table(["first", *AGREED[1:]], [_flatten(pair) for pair in self.agreements])
+
+    def mean_intervals(self, measure: int = 0) -> tuple[list[float | None], list[float | None]]:
+        """Return the ends of the intervals of the means over judges; None where there is none."""
+        low, high = self._intervals(measure)
+        return to_optional(low), to_optional(high)
+
+    def chart(self) -> Any:
+        """Return an altair chart of how far each two judges agree."""
+        from gradely.comparison.charts import style
+        from gradely.judgments.judge_charts import agreement_chart
+
+        return style(agreement_chart(self, self.names).properties(width=CHART * len(self.names)))
+
+    def to_html(self, title: str = "Judges", *, command: str = "") -> str:
+        """Return one self-contained page: the answer, runs by judge, what depends on the judge, agreement.
+
+        `command` is what the page says it was made by.
+        """
+        from gradely.report.judges import judges_page
+
+        return judges_page(self, title, command)
+
     def _intervals(self, m: int) -> Any:
         runs = self._with_runs()
         bounds, spread = list(runs.measures.values())[m].bounds, runs.aware[m]
         return keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.difference)
 
-    def order_table(self, measure: int = 0) -> Table:
-        """Return how alike each two judges rank the runs by a measure, for all runs and for the best ten."""
+    def order_table(self, measure: int = 0, *, every: bool = False) -> Table:
+        """Return how alike each two judges rank the runs by a measure, for all runs and for the best ten.
+
+        Of many judges these are those beside the first, unless `every` pair is asked for.
+        """
         runs = self._with_runs()
         tables, columns = [*runs.tau(measure)], ["τ", "τ_AP"]
         if len(runs.names) > TOP:
             tables += runs.tau(measure, TOP)
             columns += [f"τ top {TOP}", f"τ_AP top {TOP}"]
-        header, pairs = self._beside()
+        header, pairs = self._beside(every=every)
         rows: list[list[Cell]] = [[*who, *(defined_or_none(table[j, i]) for table in tables)] for i, j, who in pairs]
         return Table([*header, *columns], rows)
 
-    def pairs_table(self) -> Table:
+    def pairs_table(self, most: int | None = SHOWN) -> Table:
         """Return the pairs of runs whose order or significance by the first measure depends on the judge."""
         pairs = self.dependent_pairs(next(iter(self._with_runs().measures)))
         rows: list[list[Cell]] = [
@@ -194,9 +247,9 @@ class Judges(Result):
                 *(pair.least, pair.most, f"{pair.first_better} : {pair.second_better}"),
                 f"{pair.significant} of {len(self.names)}{', both ways' if pair.both_ways else ''}",
             ]
-            for pair in pairs[:SHOWN]
+            for pair in pairs[:most]
         ]
-        hidden = len(pairs) - SHOWN
+        hidden = 0 if most is None else len(pairs) - most
         more = f"… and {count_of(hidden, 'pair')} more, which --format json has" if hidden > 0 else ""
         return Table(["first", "second", "mean", "least", "most", "better", "significant"], rows, more=more)
 
