@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 import gradely
@@ -90,6 +91,23 @@ def test_an_explanation_of_a_query_without_results():
     assert (explained.value, explained.answered, explained.lines) == (0, False, [])
 
 
+def test_the_labels_of_a_judge_may_be_probabilities():
+    random = np.random.default_rng(1)
+    queries = [f"q{i}" for i in range(20)]
+    labels = {query: {f"d{i}": int(random.integers(0, 3)) for i in range(8)} for query in queries}
+    runs = {name: {query: random.permutation([*labels[query]]).tolist() for query in queries} for name in "ab"}
+    human = {query: labels[query] for query in queries[:8]}
+    sure = {query: {doc: {label: 1.0} for doc, label in docs.items()} for query, docs in labels.items()}
+    unsure = {
+        query: {doc: {label: 0.8, (label + 1) % 3: 0.2} for doc, label in docs.items()}
+        for query, docs in labels.items()
+    }
+    plain, same, other = (gradely.estimate(human, runs, ["nDCG@5"], judge=judge) for judge in (labels, sure, unsure))
+    assert same["a"]["nDCG@5"].mean == pytest.approx(plain["a"]["nDCG@5"].mean, abs=1e-12)
+    assert other["a"]["nDCG@5"].mean != pytest.approx(plain["a"]["nDCG@5"].mean, abs=1e-6)
+    assert any("judge: values are expected over the labels' distributions" in str(note) for note in other.notes)
+
+
 @pytest.mark.parametrize("empty", ["skip", "one"])
 def test_other_policies_for_empty_queries_are_refused(empty):
     with pytest.raises(gradely.DataError, match=f"empty='{empty}': labels are probabilities"):
@@ -113,9 +131,10 @@ REFUSED = {
     "phi": lambda: gradely.phi(QRELS),
     "correlate": lambda: gradely.correlate(QRELS, {"a": FIRST, "b": TIED}),
     "pools": lambda: gradely.pools(QRELS, {"a": FIRST, "b": TIED}),
+    "holes": lambda: gradely.holes(QRELS, {"a": FIRST}),
     "report": lambda: gradely.compare(QRELS, {"a": FIRST, "b": TIED}).to_html(),
 }
-TAKEN = "labels are probabilities, which evaluate, compare, gate, plan and explain take"
+TAKEN = "labels are probabilities, which evaluate, compare, gate, plan, estimate and explain take"
 
 
 @pytest.mark.parametrize("name", REFUSED)
@@ -128,7 +147,6 @@ def test_what_needs_one_label_for_each_document_says_so(name):
 @pytest.mark.parametrize(
     "work",
     [
-        lambda: gradely.holes(QRELS, {"a": FIRST}),
         lambda: gradely.judges({"a": QRELS, "b": QRELS}),
         lambda: gradely.read_qrels(QRELS).labels("q1"),
         lambda: gradely.read_qrels(QRELS).grade,

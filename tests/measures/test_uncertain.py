@@ -1,7 +1,9 @@
 """Labels that are probabilities: the value is the mean over all labels and all orders of tied documents."""
 
+import re
 from itertools import groupby, permutations, product
 from math import comb, prod
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,10 +21,20 @@ TAKEN = [
     *("DCG@2", "DCG(gain='exp', discount='zipf')", "DCG(gain={1: 2, 2: 1, 3: 5})@3", "DCG(relevance=shift(1))"),
     *("nDCG@1", "nDCG@2", "nDCG@3", "nDCG", "nDCG(gain='exp')@2", "nDCG(gain={1: 2, 2: 0, 3: 2})@3"),
     *("nDCG(relevance='binary')@2", "nDCG(discount='jk10')@3", "nDCG(discount='none')@2", "NDCNG(relevance=max(4))@2"),
-    *("SDCG@2", "SDCG", "RBP(p=0.5)", "RBP(relevance='identity')@3", "RBP(rel=2)", "RBPresidual@3"),
+    *(
+        "SDCG@2",
+        "SDCG",
+        "RBP(p=0.5)",
+        "RBP(relevance='identity')@3",
+        "RBP(rel=2)",
+        "RBPresidual@3",
+        "INSQ",
+        "INSQ(T=2)@2",
+    ),
     *("ERR", "ERR@2", "ERR(top=4)", "ERR(gain='linear')", "iRBU(p=0.5)@3"),
     *("eGAP", "eGAP@2", "eGAP(g={1: 0.25, 2: 0.5, 4: 0.25})", "eGAP(relevance=max(4))"),
 ]
+NAMES = {measure.name for measure in ALL}
 SCALES = [[0, 1], [0, 1, 2], [-1, 0, 1, 3], [1, 2, 3], [2]]
 WORST = 1e-12
 
@@ -178,6 +190,13 @@ def test_each_measure_says_itself_how_its_mean_is_taken():
 
     with pytest.raises(gradely.MeasureError, match="no exact mean"):
         Other().check_expectation()
+
+
+def test_the_guide_lists_the_measures_that_take_them():
+    guide = (Path(__file__).parents[2] / "docs" / "guides" / "probabilities.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in guide.splitlines() if line.startswith("| ")][1:]
+    listed = {parse(name) for row in rows for name in re.findall(r"\b[A-Za-z]+\d?\b", row) if name in NAMES}
+    assert {type(measure) for measure in listed} == {type(parse(name)) for name in TAKEN}
 
 
 def test_best_and_worst_orders_are_refused():

@@ -183,7 +183,7 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
     """Say where people and judge judged other documents, or the judge other queries in another way."""
     apart = []
     for query in human.queries:
-        theirs, its = set(human.labels(query)), set(judge.labels(query))
+        theirs, its = set(human.documents(query)), set(judge.documents(query))
         if len(theirs & its) < ALIKE * len(theirs | its):
             apart.append(query)
     text = (

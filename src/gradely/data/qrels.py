@@ -128,6 +128,11 @@ class Qrels:
             self._preferred[by_name] = self.subtopics.order_rows(self.start, self.docs, by_name=by_name)
         return self._preferred[by_name]
 
+    def documents(self, query: str) -> Sequence[str]:
+        """Return the judged documents of one query; none where it has none."""
+        at = self.index.get(query)
+        return () if at is None else self.docs[int(self.start[at]) : int(self.start[at + 1])]
+
     def judgments(self, query: str) -> Mapping[str, Any]:
         """Return {document: what it is judged as} of one query: its label, or how probable each label is."""
         return self.labels(query)

@@ -92,7 +92,7 @@ class UncertainQrels(Qrels):
         raise self._refusal(function)
 
     def _refusal(self, function: str) -> DataError:
-        taken = "which evaluate, compare, gate, plan and explain take"
+        taken = "which evaluate, compare, gate, plan, estimate and explain take"
         return DataError(
             f"{self.name}: labels are probabilities, {taken}; {function} needs one label for each document"
         )

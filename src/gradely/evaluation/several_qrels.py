@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely.data import Hits, Qrels
-from gradely.data.ids import Floats
+from gradely.data.ids import Floats, Ints
 from gradely.data.selection import select
 from gradely.evaluation.evaluate import Evaluations, Progress, evaluate_all, ignore
 from gradely.evaluation.values import Evaluation
@@ -27,7 +27,7 @@ class SeveralQrels:
         for one in self.qrels.values():
             for query in one.queries:
                 known = places.setdefault(query, {})
-                for doc in one.labels(query):
+                for doc in one.documents(query):
                     known.setdefault(doc, len(known))
         self.queries = list(places)
         self.start = np.zeros(len(places) + 1, np.int64)
@@ -36,16 +36,25 @@ class SeveralQrels:
         self._places = places
 
     @lazy
-    def labels(self) -> Floats:
-        """[documents, qrels] the labels, NaN where there is none."""
-        table = np.full((len(self.docs), len(self.qrels)), np.nan)
+    def rows(self) -> Ints:
+        """[documents, qrels] the row of each document in each of the qrels, -1 where it has none."""
+        table = np.full((len(self.docs), len(self.qrels)), -1)
         first = dict(zip(self.queries, self.start.tolist(), strict=False))
         for j, one in enumerate(self.qrels.values()):
-            for query in one.queries:
+            for query, start in zip(one.queries, one.start.tolist(), strict=False):
                 place, base = self._places[query], first[query]
-                labels = one.labels(query)
-                table[[base + place[doc] for doc in labels], j] = list(labels.values())
+                for row, doc in enumerate(one.documents(query), start):
+                    table[base + place[doc], j] = row
         return table
+
+    @lazy
+    def labels(self) -> Floats:
+        """[documents, qrels] the labels, NaN where there is none."""
+        columns = [
+            np.where(rows < 0, np.nan, one.grade[rows])
+            for rows, one in zip(self.rows.T, self.qrels.values(), strict=True)
+        ]
+        return np.stack(columns, axis=1)
 
     def evaluate(
         self,
@@ -66,13 +75,13 @@ class SeveralQrels:
         self, j: int, name: str, read: Mapping[str, Evaluation], measures: Mapping[str, Measure], settings: Settings
     ) -> Evaluations:
         """Return the evaluations by one of the qrels, whose documents keep their places in the runs."""
-        one, judged = self.qrels[name], ~np.isnan(self.labels[:, j])
+        one, judged = self.qrels[name], self.rows[:, j] >= 0
         has_query = np.array([query in one.index for query in self.queries])
         counts = np.concatenate([[0], np.cumsum(judged)])
         begin = counts[self.start]
         start = np.concatenate([begin[:-1][has_query], [counts[-1]]])
         queries, docs = list(compress(self.queries, has_query)), list(compress(self.docs, judged))
-        mine = Qrels(queries, start, docs, self.labels[judged, j], one.name)
+        mine = one.subset(queries, start, docs, self.rows[judged, j])
         mine.whole, mine.notes, mine.segments, mine.excluded = one.whole, one.notes, one.segments, one.excluded
         fitted, numbers = fit_all(measures, mine.levels), np.cumsum(has_query) - 1
 

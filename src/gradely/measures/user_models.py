@@ -17,7 +17,8 @@ from gradely.kernel.families import additive
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums, trigamma
 from gradely.kernel.ties import STATES, sum_in_parts
-from gradely.measures.base import ScaleBased
+from gradely.kernel.uncertain import UncertainBatch
+from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.precision import length_of
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, levels_of
 
@@ -62,6 +63,12 @@ class Expecting(RateOfGain):
         self._set("T", to_python(self.T))
 
 
+def expect_attention(measure: "INSQ", batch: UncertainBatch) -> Expected:
+    """The mean relevance of each document, times the attention of its rank."""
+    gain = batch.mean(measure.gain(measure.relevance_of_labels(batch))[0, :])
+    return Expected(gain, additive(batch.places, gain, measure.attention, measure.last), measure.norm(batch.places))
+
+
 class INSQ(Expecting):
     """The rate of gain of a user whose attention falls with the square of the rank.
 
@@ -83,6 +90,7 @@ class INSQ(Expecting):
     """
 
     name = "INSQ"
+    expectation = expect_attention
 
     def terms(self, batch: Batch) -> Array:
         """Relevance times the attention of its rank."""
