@@ -49,6 +49,10 @@ class MeasureError(GradelyError, ValueError):
     """A measure or a parameter that does not exist or does not fit."""
 
 
+class TooManyOrders(MeasureError):
+    """Tied documents whose orders are too many for an exact mean; ties="sampled" estimates it."""
+
+
 class MissingExtra(GradelyError, ImportError):
     """An optional package that is not installed."""
 

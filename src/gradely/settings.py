@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 from gradely.errors import DataError, GradelyError, did_you_mean
 from gradely.parallel import workers
 
-TiePolicy: TypeAlias = Literal["expected", "trec", "order", "best", "worst", "random"]
+TiePolicy: TypeAlias = Literal["expected", "sampled", "trec", "order", "best", "worst", "random"]
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
 EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
@@ -19,6 +19,7 @@ Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 
 TIES: dict[TiePolicy, str] = {
     "expected": "the mean over all orders of tied documents, exact",
+    "sampled": "the same where it is exact, else the mean of 200 orders drawn with a seed, with its standard error",
     "trec": "tied documents by document id, descending by bytes, as trec_eval has it",
     "order": "tied documents in the order of the input",
     "best": "tied documents in the order that is best for each measure",
@@ -102,7 +103,7 @@ class Settings:
     @property
     def breaks_ties(self) -> bool:
         """Whether the policy puts tied documents in one order, by document."""
-        return self.ties not in ("expected", "best", "worst")
+        return self.ties not in ("expected", "sampled", "best", "worst")
 
     def round(self, scores: Any) -> Any:
         """Return an array of scores as they are compared."""
@@ -130,5 +131,7 @@ def check_seed(seed: int) -> None:
 def check_ties(ties: str, *, without_names: bool = False) -> None:
     """Raise unless this is a tie policy, and one that works where documents have no names."""
     check_choice("tie policy", ties, TIES)
+    if without_names and ties == "sampled":
+        raise DataError("ties='sampled' draws orders by the names of queries, which arrays do not have: use evaluate")
     if without_names and ties not in ("expected", "order", "best", "worst", "random"):
         raise DataError(f"ties={ties!r} orders by document id, which arrays do not have: use 'expected' or 'order'")

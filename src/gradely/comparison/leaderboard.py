@@ -1,6 +1,8 @@
 """Leaderboard: runs by name, on the queries that count for all of them, best first."""
 
 from functools import cached_property
+from itertools import combinations
+from math import hypot
 
 import numpy as np
 
@@ -68,7 +70,7 @@ class Leaderboard:
     @cached_property
     def notes(self) -> list[Note]:
         """What happened to queries and documents; ties have columns of their own."""
-        return [*note_left_out(self.results, self.common), *self.results.data_notes]
+        return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
 
 
 def take_common_queries(results: Evaluations) -> Evaluations:
@@ -83,6 +85,22 @@ def take_common_queries(results: Evaluations) -> Evaluations:
     if not len(next(iter(common.values())).queries):
         raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
     return Evaluations(results.qrels, results.measures, results.settings, common)
+
+
+def note_drawn(results: Evaluations) -> list[Note]:
+    """Return which differences of means could come from the orders of tied documents that were drawn."""
+    notes = []
+    errors = {name: scores.sampling_error() for name, scores in results.items()}
+    for measure in results.measures:
+        close = []
+        for a, b in combinations(results, 2):
+            error = hypot(errors[a].get(measure, 0.0), errors[b].get(measure, 0.0))
+            if error and abs(results[a][measure] - results[b][measure]) <= 2 * error:
+                close.append(f"{a} and {b}")
+        pairs = len(results) * (len(results) - 1) // 2
+        text = "{are} within two standard errors of the drawn orders of ties; another seed may change their order"
+        notes += note_names("sampled", len(close), pairs, f"{measure} difference", text, close)
+    return notes
 
 
 def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:

@@ -141,6 +141,11 @@ class Blocks:
         return Subtopics(labels, pools, None if subtopics.weights is None else subtopics.weights[queries, :count])
 
     @lazy
+    def tied_queries(self) -> Ints:
+        """The rows in which judged documents tie, ascending."""
+        return np.unique(self._hits.query[self._hits.tied > 1]).astype(np.int64) if not self.untied else np.arange(0)
+
+    @lazy
     def width(self) -> Ints:
         """How many columns a row may take: the pool has as many, and no tie group has more."""
         width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // len(self.qrels))

@@ -4,6 +4,7 @@
     several_qrels  the same runs by several qrels, such as those of several judges
     values       the values of one run, measured batch by batch, with their notes and ranges of ties
     empty        queries without relevant documents: which they are for a measure, and what becomes of them
+    sampled      means over drawn orders of tied documents, where no exact mean can be had
     scores       what an evaluation returns: values by query, means, frames
     by_query     the queries of several runs beside each other: the worst, the best, the largest losses
     stacked      the hits of many runs as one table

@@ -294,6 +294,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
         *_note_unreachable(evaluation),
         *_note_bounds(evaluation),
         *_note_uncertain_ties(evaluation),
+        *_note_sampled(evaluation),
     ]
 
 
@@ -451,6 +452,25 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
         text = f"cannot reach 1 in {name} (the mean is at most {mean:.4f}), since the pool lacks a level"
         notes += _note_judged(evaluation, "unreachable", queries, len(evaluation.queries), "query", text)
     return notes
+
+
+def _note_sampled(evaluation: "Evaluation") -> list[Note]:
+    """Say which means come from drawn orders of tied documents, and how far they may be off."""
+    errors = evaluation.sampling_errors
+    if errors is None:
+        return []
+    scores, size = evaluation.scores(), len(evaluation.queries)
+    counts = dict(zip(evaluation.measures, np.count_nonzero(errors, axis=0).tolist(), strict=True))
+    return [
+        Note(
+            "sampled",
+            counts[measure],
+            size,
+            f"{measure} {scores[measure]:.4f} has a standard error of {error:.2g}, since in {counts[measure]:,} of"
+            f" {count_of(size, 'query')} it is the mean of 200 drawn orders of tied documents",
+        )
+        for measure, error in scores.sampling_error().items()
+    ]
 
 
 def _note_bounds(evaluation: "Evaluation") -> list[Note]:

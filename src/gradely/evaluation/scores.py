@@ -127,16 +127,19 @@ class Scores(Result):
         whole: bool,
         segment_of: Mapping[str, str] | None,
         weights: npt.NDArray[np.float64] | None = None,
+        errors: npt.NDArray[np.float64] | None = None,
     ) -> None:
         """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
 
         With `whole`, queries were given as whole numbers, and are so in dataframes. `weights` of the queries have a
-        mean of 1; without them, all count alike.
+        mean of 1; without them, all count alike. `errors` are standard errors of values from drawn orders of ties.
         """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
         self._ranges, self._notes, self._whole = ranges, notes, whole
         self._segment_of, self.weights = segment_of, weights
+        self.sampling_errors = errors
+        """[queries, measures] standard errors of values from drawn orders of ties; None where all are exact"""
 
     @property
     def ties(self) -> str:
@@ -167,6 +170,17 @@ class Scores(Result):
         It does not depend on the order of queries.
         """
         return dict(self._means)
+
+    def sampling_error(self) -> dict[str, float]:
+        """Return the standard error of each mean that comes from drawn orders of ties, as `ties="sampled"` has them.
+
+        Measures whose values are all exact are left out.
+        """
+        if self.sampling_errors is None:
+            return {}
+        weights = np.ones(len(self.queries)) if self.weights is None else self.weights
+        errors = np.sqrt(((weights[:, None] * self.sampling_errors) ** 2).sum(axis=0)) / len(self.queries)
+        return {measure: error for measure, error in zip(self.measures, errors.tolist(), strict=True) if error}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix.
@@ -244,8 +258,12 @@ class Scores(Result):
         return to_frame(self.columns(wide=wide), library)
 
     def table(self) -> Table:
-        """Return one row per measure: its mean."""
-        return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
+        """Return one row per measure: its mean, and the standard error of drawn orders where there are any."""
+        errors = self.sampling_error()
+        if not errors:
+            return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
+        rows: list[list[Cell]] = [[measure, mean, errors.get(measure, 0.0)] for measure, mean in self._means.items()]
+        return Table(["measure", self.name, "error of drawn orders"], rows)
 
     @lazy
     def segments(self) -> Segments | None:
@@ -315,6 +333,8 @@ class Scores(Result):
         `shown` are the queries that are listed by segment.
         """
         data: dict[str, Any] = {"run": self.name, "mean": self.mean()}
+        if self.sampling_errors is not None:
+            data["sampling_error"] = self.sampling_error()
         if self.segments is not None:
             data["segments"] = {
                 name: {"n": self.segments.sizes[name], "mean": mean} for name, mean in self.segments.items()

@@ -23,6 +23,7 @@ from gradely.settings import Settings, TiePolicy
 
 if TYPE_CHECKING:
     from gradely.data.tie_counts import RunDetails
+    from gradely.evaluation.sampled import Sampling
 
 
 @dataclass(eq=False, repr=False)
@@ -58,6 +59,7 @@ class Evaluation:
             whole=self.qrels.whole,
             segment_of=self.qrels.segments,
             weights=self.weights,
+            errors=self.sampling_errors,
         )
 
     def with_ties(self, ties: TiePolicy) -> "Evaluation":
@@ -139,8 +141,28 @@ class Evaluation:
     @lazy
     def _values(self) -> Floats:
         """The values, [judged queries, measures], 0 where a query is not answered."""
+        if self._sampling is not None:
+            return self._sampling.values
         answered = self.hits.answered.nonzero()[0]
         return measure_blocks(self.blocks, self.settings.ties, answered, self.measures, self.workers)
+
+    @lazy
+    def _sampling(self) -> "Sampling | None":
+        """The values with their standard errors, where orders of tied documents may be drawn."""
+        if self.settings.ties != "sampled":
+            return None
+        from gradely.evaluation.sampled import measure_sampled
+
+        answered = self.hits.answered.nonzero()[0]
+        return measure_sampled(self.blocks, answered, self.measures, self.settings.seed, self.workers)
+
+    @property
+    def sampling_errors(self) -> Floats | None:
+        """[queries that count, measures] the standard errors of drawn orders; None where every value is exact."""
+        if self._sampling is None or not self._sampling.errors.any():
+            return None
+        unjudged = np.zeros((len(self.unjudged), len(self.measures)))
+        return np.vstack([self._sampling.errors[self.judged_queries], unjudged])
 
     def find_bounds(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""

@@ -12,7 +12,7 @@ from itertools import groupby
 from math import prod
 from typing import NamedTuple
 
-from gradely.errors import MeasureError
+from gradely.errors import TooManyOrders
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import Adds
@@ -106,7 +106,7 @@ def check_compositions(measure: object, size: int, counts: Sequence[int]) -> Non
     """Refuse the mean over the orders of a group with too many states."""
     states = size * prod(count + 1 for count in counts)
     if states > MOST:
-        raise MeasureError(
+        raise TooManyOrders(
             f"{measure}: the exact mean over the orders of {size:,} tied documents takes {states:,} steps, more than"
             f" {MOST:,}; ties='sampled' estimates it, and best, worst, trec, order and random take one order"
         )

@@ -7,7 +7,7 @@ from itertools import accumulate
 from operator import add
 from typing import Any, Self
 
-from gradely.errors import MeasureError
+from gradely.errors import MeasureError, TooManyOrders
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
@@ -218,7 +218,7 @@ class BestPrecision:
         values = sorted({precision for i in range(len(groups)) for precision in self._possible(i)})
         steps = len(values) * sum(group.places(k) * sum(group.counts) for group in groups if group.size > 1)
         if steps > MOST_STEPS:
-            raise MeasureError(
+            raise TooManyOrders(
                 f"{measure}: the exact mean over the orders of tied documents takes {steps:,} steps, more than"
                 f" {MOST_STEPS:,}; ties='sampled' estimates it, and best, worst, trec, order and random take one order"
             )

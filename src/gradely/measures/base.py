@@ -142,7 +142,7 @@ class Measure(Parametric, metaclass=_MeasureType):
         if not self.takes_expected:
             raise MeasureError(
                 f"{self}: the mean over all orders of tied documents has no closed form; "
-                "take another policy for ties: best, worst, trec, order or random"
+                "ties='sampled' estimates it, and best, worst, trec, order and random take one order"
             )
         return batch
 
