@@ -2,7 +2,7 @@
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import Correlation, Pools, correlate, pools
-from gradely.comparison.gate import Change, Gate, SavedScores, gate, keep_scores
+from gradely.comparison.gate import Gate, SavedScores, gate, keep_scores
 from gradely.comparison.groups import SystemRuns, Systems
 from gradely.comparison.influence import Influence, Without
 from gradely.comparison.overlap import Overlap, QueryOverlap, overlap
@@ -10,8 +10,10 @@ from gradely.comparison.pairwise import Matrix, Pair, Shares
 from gradely.comparison.phi_curves import PhiCurve, PhiCurves, phi
 from gradely.comparison.plan import Plan, Planned, plan
 from gradely.comparison.suite import Effect, Prediction, Suite, SuitePair, suite
+from gradely.comparison.suite_gate import SuiteGate
 from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_sensitivity
 from gradely.comparison.users import UserRegions, users
+from gradely.comparison.verdicts import Change, Floor
 from gradely.data import Qrels, Run, read_qrels, read_run
 from gradely.data.raters import label_shares
 from gradely.data.selection import qrels_from_run
@@ -85,6 +87,7 @@ __all__ = [
     "F1",
     "Finding",
     "Findings",
+    "Floor",
     "G",
     "GAP",
     "Gate",
@@ -154,6 +157,7 @@ __all__ = [
     "StRecall",
     "Success",
     "Suite",
+    "SuiteGate",
     "SuitePair",
     "Swap",
     "SystemRuns",

@@ -420,7 +420,7 @@ def test_hostile_names_stay_text_in_the_summary(tmp_path, monkeypatch, capfd):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["dense.run"], "name a --baseline to compare with, or a file to --save"),
+        (["dense.run"], "name a --baseline to compare with, a floor with --min, or a file to --save"),
         (["dense.run", "--baseline", "none.run"], "none.run"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "much"], "give a number like 0.01"),
         (["dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "RR=0.1"], "RR, which is not measured"),

@@ -1,29 +1,41 @@
 """gradely gate."""
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures
+from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures, show_progress
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
-from gradely.comparison.gate import UNDECIDED, Gate, check_limits, gate, is_saved, keep_scores, read_saved
+from gradely.cli.suite import files_of, sizes_of
+from gradely.comparison.gate import Gate, gate, is_saved, keep_scores, read_saved
+from gradely.comparison.suite import read_suite, suite
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
+from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
 from gradely.data import Qrels
 from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
-from gradely.tables import count_of, escape_markdown, plain_line, render
+from gradely.settings import Correction
+from gradely.tables import Table, count_of, escape_markdown, plain_line, render
 
 ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 
 @options.command("gate", context_settings={"allow_extra_args": True})
-@click.argument("qrels", type=FILE)
-@click.argument("new", type=FILE)
+@click.argument("qrels", type=FILE, metavar="QRELS")
+@click.argument("new", type=FILE, required=False, metavar="NEW")
 @click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or its scores as written by --save.")
+@click.option(
+    "--suite",
+    "collections",
+    type=FILE,
+    metavar="FILE",
+    help="Compare systems on the collections that FILE lists, as in gradely suite: then NEW and OLD are systems, and "
+    "there are no QRELS.",
+)
 @options.measures
 @click.option(
     "--max-drop",
@@ -31,6 +43,20 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
     multiple=True,
     metavar="[MEASURE=]DROP",
     help="How much a mean may fall, like 0.01; for one measure, like AP=0.02. Repeatable. [default: 0]",
+)
+@click.option(
+    "--non-inferior",
+    "margins",
+    multiple=True,
+    metavar="[MEASURE=]DROP",
+    help="In place of --max-drop: pass only where every mean is shown to fall by less than this.",
+)
+@click.option(
+    "--min",
+    "minimum",
+    multiple=True,
+    metavar="MEASURE=FLOOR",
+    help="Fail where the mean of NEW is below this, like R@10=0.85, whatever OLD has. Repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, shown or not.")
 @options.choice("--undecided", UNDECIDED, "pass", "What to do where neither is shown.")
@@ -40,6 +66,9 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @options.count("--resamples", RESAMPLES, "Resamples of the randomization and bootstrap tests.")
 @click.option(
     "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
+)
+@click.option(
+    "--junit", type=FILE, metavar="FILE.xml", help="Write JUnit XML: one test case per measure and per --min."
 )
 @click.option(
     "--save",
@@ -61,41 +90,92 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @options.output
 def command(
     qrels: str,
-    new: str,
+    new: str | None,
     *,
     baseline: str | None,
-    measures: tuple[str, ...],
-    drops: tuple[str, ...],
+    collections: str | None,
     summary: str | None,
+    junit: str | None,
     save: str | None,
-    judge: str | None,
     queries_text: str | None,
     policies: dict[str, Any],
-    inputs: InputOptions,
     output: OutputOptions,
-    **design: Any,
+    **options_of_runs: Any,
 ) -> int:
     """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than is allowed.
 
     Exit code 0 says that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
-    code 2 says that something could not be read. Without --baseline, nothing is compared, and --save keeps the scores
-    of NEW for the next time. Without -m, the measures are those of the scores that --save wrote.
+    code 2 says that something could not be read. Without --baseline, nothing is compared: --min holds NEW against
+    floors, and --save keeps its scores for the next time. Without -m, the measures are those of the scores that --save
+    wrote. A suite of collections takes one command: gradely gate --suite FILE NEW --baseline OLD.
     """
     context = click.get_current_context()
+    files = Files(summary, junit, save, queries_text)
+    if collections is not None:
+        return gate_on_suite(context, files, collections, qrels, new, baseline, policies, output, **options_of_runs)
+    if new is None:
+        raise click.UsageError("name the new run after the qrels: gradely gate QRELS NEW --baseline OLD", context)
+    return gate_on_runs(context, files, qrels, new, baseline, policies, output, **options_of_runs)
+
+
+class Files(NamedTuple):
+    """What is written beside the verdict, and what it needs."""
+
+    summary: str | None
+    junit: str | None
+    save: str | None
+    queries_text: str | None
+
+    def check(self, context: click.Context, replaces: str | None = None, inputs: Iterable[str] = ()) -> None:
+        """Raise now, before long work, where one cannot be written."""
+        if self.queries_text is not None and self.summary is None:
+            raise click.UsageError("--queries-text is for the queries of a --summary", context)
+        for path in (self.summary, self.junit):
+            check_output(path, beside=True, inputs=inputs)
+        check_output(self.save, replaces=replaces, beside=True)
+
+    def write(self, verdict: Verdicts) -> None:
+        """Write the summary and the test cases, and the scores of a run that passed, where files are named."""
+        if self.summary:
+            write_file(summarize(verdict, self.queries_text).encode(), self.summary)
+        if self.junit:
+            write_file(verdict.junit().encode(), self.junit)
+        if self.save and verdict.passed and isinstance(verdict, Gate):
+            write_file(verdict.saved.text().encode(), self.save)
+
+
+def gate_on_runs(
+    context: click.Context,
+    files: Files,
+    qrels: str,
+    new: str,
+    baseline: str | None,
+    policies: dict[str, Any],
+    output: OutputOptions,
+    *,
+    measures: tuple[str, ...],
+    drops: tuple[str, ...],
+    margins: tuple[str, ...],
+    minimum: tuple[str, ...],
+    inputs: InputOptions,
+    judge: str | None,
+    **design: Any,
+) -> int:
+    """Decide about two runs, or about floors of one; return the exit code."""
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
         raise click.UsageError(f"a gate takes one run, NEW, and not also {' '.join(context.args)}{hint}", context)
     source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
     earlier = read_saved(source) if source is not None and is_saved(source) else None
-    if queries_text is not None and summary is None:
-        raise click.UsageError("--queries-text is for the queries of a --summary", context)
-    check_output(summary, beside=True)
-    check_output(save, replaces=baseline if earlier else None, beside=True)
-    if baseline is None and save is None:
-        raise click.UsageError("name a --baseline to compare with, or a file to --save", context)
+    files.check(context, baseline if earlier else None)
+    floors = read_floors(minimum)
+    if baseline is None and files.save is None and not floors:
+        raise click.UsageError("name a --baseline to compare with, a floor with --min, or a file to --save", context)
+    if baseline is None and (drops or margins):
+        raise click.UsageError(f"--{'max-drop' if drops else 'non-inferior'} takes a --baseline", context)
     measures = measures or tuple(earlier.measures if earlier else ())
     names = choose_measures(measures, policies["ties"])
-    limits = check_limits(read_limits(drops, names), names)
+    limits = read_drops(drops, margins, names) if baseline is not None else {}
     paths = (new,) if baseline is None or earlier else (new, baseline)
     request = Request(qrels, paths, policies, inputs, measures)
     human, data = request.read_both(judge) if judge else (None, request.read())
@@ -103,24 +183,69 @@ def command(
     data = data._replace(qrels=human or data.qrels)
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
-    if baseline is None:
-        return save_first(request, data, labels, str(save))
+    if baseline is None and not floors:
+        return save_first(request, data, labels, str(files.save))
     run, *older = data.runs.values()
+    kept = names if measures or baseline is not None or files.save else None
     with data.bar() as bar:
         old = older[0] if older else earlier
-        keywords = design | request.keywords
-        verdict = gate(data.qrels, run, old, names, max_drop=limits, progress=bar, judge=labels, **keywords)
-    write_files(verdict, summary, save, queries_text)
+        keywords = limits | design | request.keywords
+        verdict = gate(data.qrels, run, old, kept, floors=floors, progress=bar, judge=labels, **keywords)
+    files.write(verdict)
     write_result(verdict, output)
     return 0 if verdict.passed else 1
 
 
-def write_files(verdict: Gate, summary: str | None, save: str | None, queries_text: str | None) -> None:
-    """Write the summary, and the scores of a run that passed, where files for them are named."""
-    if summary:
-        write_file(summarize(verdict, queries_text).encode(), summary)
-    if save and verdict.passed:
-        write_file(verdict.saved.text().encode(), save)
+SUITED = {
+    *("qrels", "new", "baseline", "collections", "measures", "drops", "margins", "minimum", "strict", "undecided"),
+    *("alpha", "correction", "summary", "junit", "form", "digits", "path", "safe_csv", *options.SETTINGS),
+}
+"""the options that a gate on a suite takes; the others are about single files, or about queries"""
+
+
+def gate_on_suite(
+    context: click.Context,
+    files: Files,
+    listed: str,
+    new: str,
+    more: str | None,
+    baseline: str | None,
+    policies: dict[str, Any],
+    output: OutputOptions,
+    *,
+    measures: tuple[str, ...],
+    drops: tuple[str, ...],
+    margins: tuple[str, ...],
+    minimum: tuple[str, ...],
+    strict: bool,
+    undecided: str,
+    alpha: float,
+    correction: Correction,
+    **_: Any,
+) -> int:
+    """Decide about two systems over the collections of a suite; return the exit code."""
+    for parameter in context.command.params:
+        given = context.get_parameter_source(str(parameter.name)) == click.core.ParameterSource.COMMANDLINE
+        if given and parameter.name not in SUITED:
+            raise click.UsageError(f"{parameter.opts[0]} is not for a --suite", context)
+    if more is not None:
+        told = f"; the qrels are those of {listed}, so give NEW alone"
+        raise click.UsageError(f"with --suite a gate takes one system, NEW, and not also {more}{told}", context)
+    file = read_suite(listed)
+    files.check(context, inputs=files_of(file))
+    check_output(output.path, inputs=files_of(file))
+    old = baseline if baseline is not None else next(iter(file.baselines), None)
+    floors = read_floors(minimum)
+    if old is None and not floors:
+        raise click.UsageError(f"name a --baseline, here or in {listed}, or a floor with --min", context)
+    names = choose_measures(measures or tuple(file.measures or ()), policies["ties"])
+    limits = read_drops(drops, margins, names)
+    with show_progress(sizes_of(file)) as bar:
+        found = suite(file.collections, names, alpha=alpha, correction=correction, progress=bar, **policies)
+    verdict = found.gate(new, old, floors=floors, strict=strict, undecided=undecided, **limits)
+    files.write(verdict)
+    write_result(verdict, output)
+    return 0 if verdict.passed else 1
 
 
 def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) -> int:
@@ -133,7 +258,16 @@ def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) 
     return 0
 
 
-def read_limits(drops: tuple[str, ...], names: Iterable[str]) -> dict[str, float]:
+def read_drops(drops: tuple[str, ...], margins: tuple[str, ...], names: Mapping[str, Any]) -> dict[str, Any]:
+    """Return max_drop or non_inferior, as a gate takes it, from what was typed."""
+    if drops and margins:
+        raise InputError("give --max-drop or --non-inferior: both say how much a mean may fall")
+    if margins:
+        return {"non_inferior": check_limits(read_limits(margins, names, "--non-inferior"), list(names.values()))}
+    return {"max_drop": check_limits(read_limits(drops, names, "--max-drop"), list(names.values()))}
+
+
+def read_limits(drops: tuple[str, ...], names: Iterable[str], flag: str) -> dict[str, float]:
     """Return the limit of each measure from what was typed: DROP for all of them, MEASURE=DROP for one."""
     usual, limits = 0.0, {}
     for text in drops:
@@ -141,9 +275,7 @@ def read_limits(drops: tuple[str, ...], names: Iterable[str]) -> dict[str, float
         try:
             limit = float(number)
         except ValueError:
-            raise InputError(
-                f"--max-drop {text!r}: give a number like 0.01, or one for a measure like AP=0.02"
-            ) from None
+            raise InputError(f"{flag} {text!r}: give a number like 0.01, or one for a measure like AP=0.02") from None
         if measure:
             limits[str(parse(measure))] = limit
         else:
@@ -151,17 +283,43 @@ def read_limits(drops: tuple[str, ...], names: Iterable[str]) -> dict[str, float
     return dict.fromkeys((str(parse(name)) for name in names), usual) | limits
 
 
-def summarize(verdict: Gate, queries_text: str | None = None) -> str:
-    """Return a summary in Markdown: the verdict, the table, and by measure the queries that lost most."""
+def read_floors(minimum: tuple[str, ...]) -> dict[str, float]:
+    """Return the floor of each measure from what was typed: MEASURE=FLOOR."""
+    floors: dict[str, float] = {}
+    for text in minimum:
+        measure, _, number = text.rpartition("=")
+        try:
+            floor = float(number)
+        except ValueError:
+            floor = None
+        if not measure or floor is None:
+            raise InputError(f"--min {text!r}: give a measure and the least that it may be, like R@10=0.85")
+        name = str(parse(measure))
+        if name in floors:
+            raise InputError(f"--min {text!r}: {name} has a floor already, {floors[name]:g}")
+        floors[name] = floor
+    return check_floors(floors)
+
+
+def summarize(verdict: Verdicts, queries_text: str | None = None) -> str:
+    """Return a summary in Markdown: the verdict, the tables, and by measure the queries that lost most."""
+    first, *tables = verdict.sections(4)
     parts = [
-        f"## {'✅' if verdict.passed else '❌'} {escape_markdown(verdict.summary())}",
-        render(verdict.table(), "markdown"),
+        f"## {'✅' if verdict.passed else '❌'} {escape_markdown(str(first))}",
+        *(render(table, "markdown") for table in tables if isinstance(table, Table)),
     ]
+    parts += fold_losers(verdict, queries_text) if isinstance(verdict, Gate) else []
+    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def fold_losers(verdict: Gate, queries_text: str | None) -> list[str]:
+    """Return by measure the queries that lost most, each table hidden until the reader asks for it."""
+    parts = []
     for change in verdict.changes:
         losers = verdict.losers(change.measure, queries_text=queries_text)
         if change.drop > 0 and losers.rows:
             lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
             title = f"{lost}; the {len(losers.rows)} that lost most"
             parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
-    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+    return parts

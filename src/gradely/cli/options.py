@@ -283,7 +283,10 @@ GROUPS = {
             "groups",
             "baseline",
             "baselines",
+            "collections",
             "drops",
+            "margins",
+            "minimum",
             "strict",
             "undecided",
             "difference",
@@ -307,7 +310,7 @@ GROUPS = {
     ),
     "Output": (
         *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
-        *("by_query", "figure", "page", "pool", "title", "summary", "save", "safe_csv", "help"),
+        *("by_query", "figure", "page", "pool", "title", "summary", "junit", "save", "safe_csv", "help"),
     ),
 }
 """the options by what they are about, the most used ones first; the help of every command shows them so"""

@@ -6,6 +6,7 @@
     estimates           differences with standard errors of their own: t, intervals, equivalence
     groups              systems with several runs each: seeds, repetitions
     suite               suite: systems on several collections
+    suite_gate          whether a system is worse over several collections
     random_effects      one difference from several collections
     tests               paired tests of the differences on each query, corrections, equivalence
     student             Student's t, central and noncentral
@@ -16,6 +17,7 @@
     regression          the mean by a few human labels and many of a judge
     judged              the values of runs by human labels and by those of a judge
     gate                gate: whether a run is worse than an older one
+    verdicts            what a gate says: drops against limits, means against floors
     plan                plan: the smallest difference that the queries can detect
     correlate           correlate: whether measures rank runs alike
     kendall             Kendall's τ and τ_AP

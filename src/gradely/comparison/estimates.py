@@ -41,6 +41,10 @@ class Estimates(NamedTuple):
         exact = np.where(beyond > 0, 0.5**self.units, 1.0)
         return np.where(self.constant, exact, t_tail(beyond / self._divisor, self._freedom))
 
+    def p_below(self, limits: Any) -> Floats:
+        """Return the one-sided p-values that differences are below their limits."""
+        return self._replace(difference=-self.difference).p_above(-np.asarray(limits))
+
     def intervals(self, level: Any) -> Intervals:
         """Return the t intervals of a level, which may be another for each pair; NaN where nothing varies."""
         tails = (1 - np.broadcast_to(level, self.error.shape)) / 2

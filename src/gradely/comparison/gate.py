@@ -6,9 +6,8 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from math import isfinite
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -18,9 +17,21 @@ from gradely.comparison.judged import check_judged, match
 from gradely.comparison.pairwise import Design, Pairwise, to_optional
 from gradely.comparison.plan import POWER, detectable_effect, queries_needed
 from gradely.comparison.regression import JudgedMeans, Sample, regress
-from gradely.comparison.sentences import format_signed, note_tests
+from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
+from gradely.comparison.verdicts import (
+    UNDECIDED,
+    Change,
+    Floor,
+    Verdicts,
+    check_floors,
+    check_limits,
+    fails,
+    hold_against_floors,
+    judge_change,
+    settle_limits,
+)
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
@@ -32,9 +43,9 @@ from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, leave_out_untaken, open_as
 from gradely.evaluation.label_bounds import bound_some
 from gradely.evaluation.notes import SAME, Note, note_names
-from gradely.evaluation.result import Result, Section
+from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, normalize_weights
-from gradely.measures.names import MeasureLike, need_subtopics, parse, parse_all
+from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
     Correction,
     EmptyPolicy,
@@ -45,7 +56,7 @@ from gradely.settings import (
     TiePolicy,
     check_choice,
 )
-from gradely.tables import Cell, PValue, Table, count_of, format_p
+from gradely.tables import Cell, Table, count_of
 
 VERSION = 1
 """of the format of the file"""
@@ -147,6 +158,15 @@ class SavedScores(Result):
     def weights_by_query(self) -> dict[str, float]:
         """Return {query: weight}, empty where all queries count alike."""
         return dict(zip(self.queries, self.weights, strict=True)) if self.weights else {}
+
+    def hold_against(self, floors: Mapping[str, float]) -> list[Floor]:
+        """Return the floors with the means that are held against them."""
+        return hold_against_floors(dict(zip(self.measures, self.means(), strict=True)), floors)
+
+    def only(self, measures: list[str]) -> "SavedScores":
+        """Return the scores by some measures alone."""
+        judge = self.judge and self.judge._replace(values=self.judge_columns(measures))
+        return replace(self, measures=measures, values=self.columns(measures), judge=judge)
 
     def columns(self, measures: list[str]) -> Floats:
         """Return the values [queries, measures] of some measures."""
@@ -342,42 +362,8 @@ LOSERS = 10
 """the number of queries listed that lost most"""
 
 
-class Change(NamedTuple):
-    """One measure, in the old run and in the new one, against its limit."""
-
-    measure: str
-    old: float
-    new: float
-    drop: float
-    """old minus new: below 0 where the new run is better"""
-    limit: float
-    low: float | None
-    """the interval of the drop, of the level 1 - 2·alpha; None where there is none"""
-    high: float | None
-    p: float | None
-    """of the test that the drop is larger than the limit; None where nothing can be tested"""
-    adjusted: float | None
-    """the same, corrected over the measures"""
-    p_not_worse: float | None
-    """of the test that the drop is smaller than the limit"""
-    losses: int
-    """on how many queries the new run is worse"""
-    verdict: str
-    """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
-    failed: bool
-    detectable: float | None
-    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
-    queries_needed: int | None
-    """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
-    holes_low: float | None = None
-    """the range of the drop over the labels of unjudged documents, where asked for; None where there is none"""
-    holes_high: float | None = None
-    open: bool = False
-    """whether these labels decide if the drop exceeds its limit; then it fails"""
-
-
 @dataclass(eq=False, repr=False)
-class Gate(Result):
+class Gate(Verdicts):
     """Whether a new run may take the place of an old one; true where it may.
 
     >>> from gradely import gate
@@ -388,8 +374,8 @@ class Gate(Result):
     """
 
     changes: list[Change]
-    pairwise: Pairwise
-    """the new run and the old one"""
+    pairwise: Pairwise | None
+    """the new run and the old one; None without a baseline"""
     queries: list[str]
     saved: SavedScores
     """the scores of the new run, to be kept"""
@@ -401,117 +387,56 @@ class Gate(Result):
     """the drops by human labels and those of a judge, where there is one"""
     holes: bool = False
     """whether it fails where the labels of unjudged documents leave a verdict open"""
+    floors: list[Floor] = field(default_factory=list)
 
     @property
-    def passed(self) -> bool:
-        """Whether no measure failed."""
-        return not any(change.failed for change in self.changes)
-
-    def __bool__(self) -> bool:
-        """Return whether it passed, so that `assert gate(…)` says what it seems to say."""
-        return self.passed
+    def names(self) -> list[str]:
+        """The new run, and the old one where there is one."""
+        return [self.saved.name] if self.pairwise is None else list(self.pairwise.names)
 
     @property
-    def verdict(self) -> str:
-        """What is known of all measures together: worse where one is, not worse where all are, or undecided."""
-        verdicts = {change.verdict for change in self.changes}
-        return next((kind for kind in ("worse", "undecided", "not worse") if kind in verdicts), "same")
+    def alpha(self) -> float:
+        """The level of the tests."""
+        return Design().alpha if self.pairwise is None else self.pairwise.design.alpha
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the verdict and the table."""
-        return [self.summary(), self.table()]
-
-    def remarks(self) -> list[str]:
-        """Return how it was decided."""
-        return [self.caption()]
+    @property
+    def is_corrected(self) -> bool:
+        """Whether the p-values that a measure is worse are corrected over several measures."""
+        return self.pairwise is not None and self.pairwise.is_corrected
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
-        return {
-            "passed": self.passed,
-            "verdict": self.verdict,
-            "summary": self.summary(),
-            "caption": self.caption(),
-            "measures": [change._asdict() for change in self.changes],
-            "losers": {change.measure: self.losers(change.measure).records() for change in self.changes},
-            "notes": self._list_notes(),
-        }
+        losers = {change.measure: self.losers(change.measure).records() for change in self.changes}
+        return super().as_dict() | {"losers": losers}
 
     def summary(self) -> str:
-        """Return the verdict in a sentence."""
-        new, old = self.pairwise.names
-        says = {
-            "worse": f"{new} is worse than {old} by more than is allowed",
-            "undecided": f"undecided whether {new} is worse than {old} by more than is allowed",
-            "not worse": f"{new} is shown not to be worse than {old} by more than is allowed",
-            "same": f"{new} and {old} have the same value on every query",
-        }
-        told = [self._tell(change) for change in self.changes if change.verdict == self.verdict != "same"]
-        details = f": {'; '.join(told)}" if told else ""
-        return f"{'Passed' if self.passed else 'Failed'}: {says[self.verdict]}{details}.{self._tell_holes()}"
-
-    def _tell_holes(self) -> str:
-        """Return which measures the labels of unjudged documents leave open."""
+        """Return the verdict in a sentence, and which measures the labels of unjudged documents leave open."""
         told = [
             f"the drop of {change.measure} is between {change.holes_low:+.4f} and {change.holes_high:+.4f}, "
             f"the limit is {change.limit:g}"
             for change in self.changes
             if change.open
         ]
-        return f" The labels of unjudged documents leave that open: {'; '.join(told)}." if told else ""
-
-    def _tell(self, change: Change) -> str:
-        """Return what happened to one measure, and why that decides or does not."""
-        alpha, size = self.pairwise.design.alpha, f"{abs(change.drop):.4f}"
-        how = "has the same mean" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
-        moved = f"{change.measure} {how}"
-        if change.verdict == "undecided":
-            return f"{moved}, the limit is {change.limit:g}{self._say_what_it_takes(change)}"
-        p = change.adjusted if change.verdict == "worse" else change.p_not_worse
-        kind = "corrected p" if change.verdict == "worse" and self.pairwise.is_corrected else "p"
-        limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
-        return f"{moved}, {limit} ({kind} {format_p(1.0 if p is None else p, alpha)})"
+        left = f" The labels of unjudged documents leave that open: {'; '.join(told)}." if told else ""
+        return f"{super().summary()}{left}"
 
     def _say_what_it_takes(self, change: Change) -> str:
         """Return what an undecided measure lacks."""
+        assert self.pairwise is not None
         if change.p is None:
             return ", and one query cannot be tested"
         if self.pairwise.design.test == "wilcoxon" and (change.drop > change.limit) == (change.p > 0.5):
             return ", and its signed ranks say the opposite of its mean"
         if change.low is None or change.high is None:
             return f", and {count_of(len(self.queries), 'query')} are too few"
-        interval = f"{self._level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
         needed = change.queries_needed
         count = "more queries than anybody can judge" if needed is None else f"about {count_of(needed, 'query')}"
-        return f", {interval}: if it is what it seems, it takes {count} to tell"
-
-    @property
-    def _level(self) -> str:
-        return f"{100 * (1 - 2 * self.pairwise.design.alpha):g} %"
-
-    def table(self) -> Table:
-        """Return one row per measure."""
-        tests = ["p worse", "p not worse"]
-        holes = ["holes low", "holes high"] if self.holes else []
-        header = ["measure", "old", "new", "drop", "limit", "low", "high", *tests, "losses", *holes, "verdict"]
-        rows: list[list[Cell]] = [
-            [
-                *change[:7],
-                self._show_p(change.adjusted),
-                self._show_p(change.p_not_worse),
-                change.losses,
-                *([change.holes_low, change.holes_high] if self.holes else []),
-                _show_verdict(change),
-            ]
-            for change in self.changes
-        ]
-        return Table(header, rows)
-
-    def _show_p(self, p: float | None) -> PValue | None:
-        return None if p is None else PValue(p, self.pairwise.design.alpha)
+        return f", {self.say_interval(change)}: if it is what it seems, it takes {count} to tell"
 
     def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
         """Return the queries that lost most by a measure, the worst first, with their texts where these are given."""
+        if self.pairwise is None:
+            raise DataError("nothing was compared: there is no baseline")
         at = list(self.pairwise.measures).index(measure)
         new, old = self.pairwise.values[at].T
         order = np.lexsort([np.asarray(self.queries), -(old - new)])[:most].tolist()
@@ -532,26 +457,32 @@ class Gate(Result):
 
     def caption(self) -> str:
         """Return how it was decided."""
+        queries = count_of(len(self.queries), "query")
+        floors = ["the gate fails where a mean is below its floor, which is not tested"] if self.floors else []
+        if self.pairwise is None:
+            return "; ".join([*floors, queries, self._describe_policies()])
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
         corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
-        usual = asdict(Settings())
-        always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
-        unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
-        policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if key in unusual)
-        policies += "" if self.saved.weights is None else ", weighted means"
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
         undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
-        kind, queries = TESTS[test], count_of(len(self.queries), "query")
+        kind = TESTS[test]
         if self.judged is not None:
             kind = "t-test of the regression estimator from human labels and a judge's"
             queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
         undecided += ", and where labels of unjudged documents decide whether it does" if self.holes else ""
-        return (
-            f"the gate fails where a drop {shown}{undecided}: one-sided {kind}{draws} against the limit, "
-            f"α = {design.alpha:g}{corrected}; {self._level} t intervals of the drop, not corrected; "
-            f"{queries}; {policies}"
-        )
+        fails = f"the gate fails where a drop {shown}{undecided}: one-sided {kind}{draws} against the limit"
+        intervals = f"{self.level} t intervals of the drop, not corrected"
+        about = [queries, self._describe_policies()]
+        return "; ".join([f"{fails}, α = {design.alpha:g}{corrected}", intervals, *floors, *about])
+
+    def _describe_policies(self) -> str:
+        """Return the policies that are always said, and those that are unusual."""
+        usual = asdict(Settings())
+        always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
+        unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
+        policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if key in unusual)
+        return policies + ("" if self.saved.weights is None else ", weighted means")
 
 
 def _describe_correction(correction: str, measures: int) -> str:
@@ -562,24 +493,15 @@ def _describe_correction(correction: str, measures: int) -> str:
     return f"{worse}; ‘p not worse’ is not corrected, because every measure must pass"
 
 
-def _show_verdict(change: Change) -> str:
-    """Return the verdict on a measure, with what becomes of it where that is not plain."""
-    if change.verdict == "worse" or not change.failed:
-        return change.verdict
-    return f"{change.verdict}, fails"
-
-
-UNDECIDED = ("pass", "fail")
-"""what becomes of a run that is shown to be neither worse nor not worse"""
-
-
 def gate(
     qrels: Any,
     new: Any,
-    baseline: Any,
+    baseline: Any = None,
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
     max_drop: float | Mapping[str, float] = 0.0,
+    non_inferior: float | Mapping[str, float] | None = None,
+    floors: Mapping[str, float] | None = None,
     strict: bool = False,
     undecided: str = "pass",
     alpha: float = 0.05,
@@ -609,10 +531,17 @@ def gate(
     `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`, whose measures are taken where
     none are given. `max_drop` says how much a mean may fall: a number, or {measure: number}; measures that are not
     named there may not fall. A gate fails where a drop is shown to be larger than its limit, with `undecided="fail"`
-    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. With `holes`, it fails
+    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. `non_inferior`, in
+    place of `max_drop`, passes only where every measure is shown to fall by less than this. `floors`, {measure:
+    number}, fail a run whose mean is below, whatever the baseline, which may then be left out. With `holes`, it fails
     where the labels of unjudged documents decide whether a drop is larger. `correction` is over the measures. With
     `judge`, drops are estimated from human labels and those of a judge for more queries. The rest is as in compare.
     """
+    max_drop, undecided = settle_limits(max_drop, non_inferior, undecided)
+    least = check_floors(floors)
+    _check_conditions(
+        least, compared=baseline is not None, drops=max_drop != 0.0, judged=judge is not None, holes=holes
+    )
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     check_choice("undecided", undecided, UNDECIDED)
     if alpha >= 0.5:
@@ -621,28 +550,50 @@ def gate(
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
-    source = Source(baseline) if isinstance(baseline, str | os.PathLike) else None  # held, since it may be a pipe
-    earlier = baseline if isinstance(baseline, SavedScores) else None
-    if source is not None and is_saved(source):
-        earlier = read_saved(source)
-    measures = measures if measures is not None else earlier.measures if earlier else DEFAULT
-    named, limits = parse_all(measures), check_limits(max_drop, measures)
+    _source, earlier = find_saved(baseline)  # the source is held, since it may be a pipe
+    if earlier is not None and holes:
+        raise DataError(f"{earlier.path}: holes needs the old run itself, since its scores do not name its documents")
+    usual = list(least) if baseline is None else DEFAULT
+    named = parse_all(measures if measures is not None else earlier.measures if earlier else usual)
+    limits, extra = check_limits(max_drop, named.values()), parse_all(list(least)) if least else {}
     if judge is not None:
         check_judged(design, settings, slope, weights=weights)
-        if holes:
-            raise DataError("holes are about the labels of one qrels: leave out holes or judge")
-    how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named)}
+    how = {"columns": columns, "exclude": exclude, "weights": weights, "subtopics": need_subtopics(named | extra)}
     judgments, labels, notes = read_labels(qrels, judge, queries, only, settings, **how)
     judgments, taken = leave_out_untaken(judgments, named)
-    measures, limits = taken.values(), {name: limits[name] for name in map(str, taken.values())}
-    scores = score_run(judgments, open_as(new, columns, settings), measures, settings, progress, labels)
+    kept = {str(measure): measure for measure in taken.values()}
+    every = (extra | kept).values()
+    scores = score_run(judgments, open_as(new, columns, settings), every, settings, progress, labels)
+    saved, held = scores.only(list(kept)), scores.hold_against(least)
+    if baseline is None:
+        return Gate([], None, scores.queries, saved, strict, undecided, [*notes, *scores.notes], floors=held)
     if earlier is None:
-        earlier = score_run(judgments, open_as(baseline, columns, settings), measures, settings, progress, labels)
-    elif holes:
-        raise DataError(f"{earlier.path}: holes needs the old run itself, since its scores do not name its documents")
+        older = open_as(baseline, columns, settings)
+        earlier = score_run(judgments, older, kept.values(), settings, progress, labels)
+    limits = {name: limits[name] for name in kept}
     verdict = decide(scores, earlier, limits, design, strict=strict, undecided=undecided, slope=slope)
-    verdict.notes[:0] = notes
+    verdict = replace(verdict, floors=held, saved=saved, notes=[*notes, *verdict.notes])
     return look_for_holes(verdict, judgments, (new, baseline), columns, settings, progress) if holes else verdict
+
+
+def _check_conditions(floors: Mapping[str, float], *, compared: bool, drops: bool, judged: bool, holes: bool) -> None:
+    """Refuse conditions that do not go together."""
+    if not compared and not floors:
+        raise DataError("give a baseline to compare with, or floors")
+    if not compared and (drops or holes):
+        raise DataError("nothing can fall without a baseline: give one, or floors alone")
+    if judged and floors:
+        raise DataError("a floor is held against the mean by human labels: leave out the judge, or the floors")
+    if judged and holes:
+        raise DataError("holes are about the labels of one qrels: leave out holes or judge")
+
+
+def find_saved(baseline: Any) -> tuple[Source | None, SavedScores | None]:
+    """Return the source of a baseline that is a file, and saved scores where it has them, or where it is such."""
+    if not isinstance(baseline, str | os.PathLike):
+        return None, baseline if isinstance(baseline, SavedScores) else None
+    source = Source(baseline)
+    return source, read_saved(source) if is_saved(source) else None
 
 
 def look_for_holes(
@@ -784,8 +735,13 @@ def _changes(
         new, old = pairwise.means[m].tolist()
         drop = float(drops.size[m])
         exceeds = drop - limit > SAME
-        verdict = _judge(bool(drops.moves[m]), exceeds, adjusted[m], drops.within[m], design.alpha)
-        failed = verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
+        verdict = judge_change(
+            differs=bool(drops.moves[m]),
+            exceeds=exceeds,
+            worse=adjusted[m],
+            within=drops.within[m],
+            alpha=design.alpha,
+        )
         detectable, needed = _what_it_takes(drop, float(drops.deviation[m]), limit, queries, design, len(limits))
         changes.append(
             Change(
@@ -801,7 +757,7 @@ def _changes(
                 p_not_worse=float(drops.within[m]) if tested else None,
                 losses=int(drops.losses[m]),
                 verdict=verdict,
-                failed=failed,
+                failed=fails(verdict, exceeds=exceeds, strict=strict, undecided=undecided),
                 detectable=detectable,
                 queries_needed=needed,
             )
@@ -815,15 +771,6 @@ def p_of_limits(beyond: Floats, design: Design) -> tuple[Floats, Floats]:
         p_of_differences(side, design.test, design.resamples, design.seed, one_sided=True) for side in (beyond, -beyond)
     )
     return above, below
-
-
-def _judge(moves: bool, exceeds: bool, worse: float, within: float, alpha: float) -> str:
-    """Return the verdict; a test that contradicts the mean, as Wilcoxon's may, decides nothing."""
-    if not moves:
-        return "same"
-    if worse < alpha and exceeds:
-        return "worse"
-    return "not worse" if within < alpha and not exceeds else "undecided"
 
 
 def _what_it_takes(
@@ -878,29 +825,3 @@ def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list
         f"from these sizes on: {', '.join(sizes)}"
     )
     return [Note("weak", len(sizes), len(changes), text)] if sizes else []
-
-
-def check_limits(
-    max_drop: float | Mapping[str, float], measures: MeasureLike | Iterable[MeasureLike]
-) -> dict[str, float]:
-    """Return the limit of each measure by its name; refuse what is no limit, or of no measure at hand."""
-    spans = {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
-    names = list(spans)
-    single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
-    unknown = next((name for name in single if name not in names), None)
-    if unknown is not None:
-        raise DataError(f"a limit is given for {unknown}, which is not measured: add it to {', '.join(names)}")
-    usual = 0.0 if isinstance(max_drop, Mapping) else max_drop
-    limits = {name: single.get(name, usual) for name in names}
-    for name, limit in limits.items():
-        if not (isinstance(limit, int | float) and limit >= 0 and isfinite(limit)):
-            raise DataError(f"how much {name} may fall is a number from 0 on, like 0.01; found {limit!r}")
-        if limit >= spans[name]:
-            points = (
-                f"{limit / 100:g} for {limit:g} {'point' if limit == 1 else 'points'}"
-                if limit < 100
-                else "a number like 0.01"
-            )
-            fall = f"{name} cannot fall by more than {spans[name]:g}"
-            raise DataError(f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {points}")
-    return limits

@@ -308,6 +308,11 @@ class SystemBoard(Leaderboard):
                 mean = self._mean(system, measure)
                 yield measure, TieRange(measure, mean, low / len(runs), high / len(runs), *counts)
 
+    def measure(self, name: str, measure: str) -> float:
+        """Return the mean of a system by any measure, also by one that is not on the board."""
+        means = [super(SystemBoard, self).measure(run, measure) for run in self.members[name]]
+        return fsum(means) / len(means)
+
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {system/measure: mean} with names that MLflow and Weights & Biases take."""
         cells = ((i, j) for i in range(len(self.names)) for j in range(len(self.measures)))

@@ -11,6 +11,8 @@ from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange, note_names
+from gradely.evaluation.scores import means
+from gradely.measures.names import parse_all
 
 
 class Leaderboard:
@@ -57,6 +59,12 @@ class Leaderboard:
     def weights(self) -> Floats | None:
         """The weights of the queries, of which the mean is 1; None where all count alike."""
         return next(iter(self.common.values())).weights
+
+    def measure(self, name: str, measure: str) -> float:
+        """Return the mean of a run by any measure, also by one that is not on the board."""
+        table = self.common.evaluations[name].with_measures(parse_all([measure])).table
+        (mean,) = means(table, self.weights)
+        return mean
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""

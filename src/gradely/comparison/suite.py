@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import fsum, sqrt
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.estimates import Estimates
 from gradely.comparison.groups import Groups, match_files
+from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, to_optional
 from gradely.comparison.random_effects import SAME, Combined, combine
 from gradely.comparison.sentences import describe_family, format_signed, note_tests, summary
@@ -26,6 +27,9 @@ from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike
 from gradely.settings import Correction
 from gradely.tables import Cell, MarkedNumber, PValue, Table, count_of
+
+if TYPE_CHECKING:
+    from gradely.comparison.suite_gate import SuiteGate
 
 KEYS = ("qrels", "runs")
 """what a collection has"""
@@ -344,9 +348,14 @@ class Suite(Result):
         return fsum(self._means[name][system][measure] for name in names) / len(names)
 
     @property
+    def board(self) -> Leaderboard:
+        """The leaderboard of the first collection: measures and settings are those of all."""
+        return next(iter(self.collections.values())).board
+
+    @property
     def measures(self) -> list[str]:
         """The names of the measures."""
-        return list(next(iter(self.collections.values())).board.measures)
+        return list(self.board.measures)
 
     @cached_property
     def _means(self) -> dict[str, dict[str, dict[str, float]]]:
@@ -386,7 +395,7 @@ class Suite(Result):
                     values[:, k, s] = list(means[system].values())
         order = np.asarray([[self._mean(system, measure) for system in systems] for measure in self.measures])
         effects = [self._effects(m) for m in range(len(self.measures))]
-        bounds = [measure.bounds for measure in next(iter(collections.values())).board.measures.values()]
+        bounds = [measure.bounds for measure in self.board.measures.values()]
         return SuitePairs(values, order, systems, self.measures, self.design, bounds, effects=effects)
 
     def _effects(self, measure: int) -> dict[tuple[int, int], list[Effect]]:
@@ -425,6 +434,39 @@ class Suite(Result):
         pairwise = self.pairwise
         at = [self.systems.index(name) for name in (first, second)]
         return pairwise._effects(self.measures.index(measure), *at)  # noqa: SLF001 - its own
+
+    def estimate(self, first: str, second: str, measure: str | None = None) -> Estimates:
+        """Return the difference of two systems over collections like these, first minus second."""
+        effects = self.effects(first, second, measure)
+        return _join([_estimate(effects, _combine(effects))])
+
+    def gate(
+        self,
+        new: str,
+        baseline: str | None = None,
+        *,
+        max_drop: float | Mapping[str, float] = 0.0,
+        non_inferior: float | Mapping[str, float] | None = None,
+        floors: Mapping[str, float] | None = None,
+        strict: bool = False,
+        undecided: str = "pass",
+    ) -> "SuiteGate":
+        """Decide whether a system is worse than a baseline over these collections, as gate does for two runs.
+
+        `floors` are held against the mean over the collections that have the system.
+        """
+        from gradely.comparison.suite_gate import gate_suite
+
+        return gate_suite(
+            self,
+            new,
+            baseline,
+            max_drop=max_drop,
+            non_inferior=non_inferior,
+            floors=floors,
+            strict=strict,
+            undecided=undecided,
+        )
 
     def tables(self) -> list[Table]:
         """Return, by measure, one row per collection and one column per system, and the macro means below."""
@@ -527,8 +569,9 @@ class Suite(Result):
 
     def caption(self) -> str:
         """Return what is needed to do it again: test, correction, alpha, collections, policies."""
-        settings, pairwise = next(iter(self.collections.values())).board.settings, self.pairwise
-        policies = f"ties {settings.ties}, queries {settings.queries}, {settings.precision} precision"
+        settings, pairwise = self.board.settings, self.pairwise
+        unusual = settings.describe(weighted=self.board.weights is not None)
+        policies = f"ties {settings.ties}, queries {settings.queries}{unusual}, {settings.precision} precision"
         counts = f"{count_of(len(self.collections), 'collection')}, {policies}"
         if not len(pairwise.pairs):
             return f"{self._explain_untested()}; {counts}"
@@ -547,8 +590,12 @@ class Suite(Result):
     @cached_property
     def notes(self) -> list[Note]:
         """What is lacking, what could not be tested as it should, and what happened on each collection."""
-        of_collections = {name: comparison.board.notes for name, comparison in self.collections.items()}
-        return [*self._note_lacking(), *self._note_few(), *self._note_unweighted(), *merge_notes(of_collections)]
+        return [*self._note_lacking(), *self._note_few(), *self._note_unweighted(), *self.data_notes]
+
+    @cached_property
+    def data_notes(self) -> list[Note]:
+        """What happened to queries, documents and runs on each collection."""
+        return merge_notes({name: comparison.board.notes for name, comparison in self.collections.items()})
 
     def _note_lacking(self) -> list[Note]:
         count = len(self.collections)

@@ -1,0 +1,371 @@
+"""What a gate says: how far measures fell against their limits, and where they stand against their floors."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import isfinite
+from typing import Any, ClassVar, NamedTuple
+
+from gradely.comparison.sentences import format_signed
+from gradely.errors import DataError
+from gradely.evaluation.notes import SAME
+from gradely.evaluation.result import Result, Section
+from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.tables import Cell, PValue, Table, format_p, plain_line
+
+UNDECIDED = ("pass", "fail")
+"""what becomes of a run that is shown to be neither worse nor not worse"""
+
+
+class Change(NamedTuple):
+    """One measure, in the old run and in the new one, against its limit."""
+
+    measure: str
+    old: float
+    new: float
+    drop: float
+    """old minus new: below 0 where the new run is better"""
+    limit: float
+    low: float | None
+    """the interval of the drop, of the level 1 - 2·alpha; None where there is none"""
+    high: float | None
+    p: float | None
+    """of the test that the drop is larger than the limit; None where nothing can be tested"""
+    adjusted: float | None
+    """the same, corrected over the measures"""
+    p_not_worse: float | None
+    """of the test that the drop is smaller than the limit"""
+    losses: int
+    """on how many queries, or collections, the new run is worse"""
+    verdict: str
+    """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
+    failed: bool
+    detectable: float | None
+    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
+    queries_needed: int | None
+    """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
+    holes_low: float | None = None
+    """the range of the drop over the labels of unjudged documents, where asked for; None where there is none"""
+    holes_high: float | None = None
+    open: bool = False
+    """whether these labels decide if the drop exceeds its limit; then it fails"""
+
+
+class Floor(NamedTuple):
+    """One measure of the new run against the least that it may be; the mean counts as it is, and nothing is tested."""
+
+    measure: str
+    value: float
+    floor: float
+    failed: bool
+
+
+class Case(NamedTuple):
+    """One thing that a gate looks at, as continuous integration shows it."""
+
+    name: str
+    verdict: str
+    told: str
+    """what happened, in words"""
+    failed: bool
+
+
+class Verdicts(Result):
+    """Whether something new may take the place of something old; true where it may."""
+
+    changes: Sequence[Change]
+    floors: Sequence[Floor]
+    holes: bool = False
+    """whether changes know the range of the drop over the labels of unjudged documents"""
+    over: ClassVar[str] = ""
+    """what sentences say after the names"""
+    unit: ClassVar[str] = "losses"
+    """what the table calls the column of losses"""
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The new one, and the old one where there is one."""
+        raise NotImplementedError
+
+    @property
+    def alpha(self) -> float:
+        """The level of the tests."""
+        raise NotImplementedError
+
+    @property
+    def is_corrected(self) -> bool:
+        """Whether the p-values that a measure is worse are corrected over several measures."""
+        raise NotImplementedError
+
+    def caption(self) -> str:
+        """Return how it was decided."""
+        raise NotImplementedError
+
+    def _say_what_it_takes(self, change: Change) -> str:
+        """Return what an undecided measure lacks."""
+        raise NotImplementedError
+
+    @property
+    def passed(self) -> bool:
+        """Whether no measure failed."""
+        return not any(case.failed for case in self.cases())
+
+    def __bool__(self) -> bool:
+        """Return whether it passed, so that `assert gate(…)` says what it seems to say."""
+        return self.passed
+
+    @property
+    def verdict(self) -> str:
+        """What is known of all measures together: worse where one is, not worse where all are, or undecided.
+
+        Without a baseline there is nothing to be worse than, and it is untested.
+        """
+        if not self.changes:
+            return "untested"
+        verdicts = {change.verdict for change in self.changes}
+        return next((kind for kind in ("worse", "undecided", "not worse") if kind in verdicts), "same")
+
+    def summary(self) -> str:
+        """Return the verdict in a sentence, and what is said about floors in another one."""
+        said = [*([self._say_changes()] if self.changes else []), *([self._say_floors()] if self.floors else [])]
+        return f"{'Passed' if self.passed else 'Failed'}: {'; '.join(said)}."
+
+    def _say_changes(self) -> str:
+        new, old = self.names
+        than = f"{old}{self.over} by more than is allowed"
+        says = {
+            "worse": f"{new} is worse than {than}",
+            "undecided": f"undecided whether {new} is worse than {than}",
+            "not worse": f"{new} is shown not to be worse than {than}",
+            "same": f"{new} and {old} have the same value on every query",
+        }
+        told = [self._tell(change) for change in self.changes if change.verdict == self.verdict != "same"]
+        return says[self.verdict] + (f": {'; '.join(told)}" if told else "")
+
+    def _tell(self, change: Change) -> str:
+        """Return what happened to one measure, and why that decides or does not."""
+        size = f"{abs(change.drop):.4f}"
+        how = "has the same mean" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
+        moved = f"{change.measure} {how}"
+        if change.verdict == "undecided":
+            return f"{moved}, the limit is {change.limit:g}{self._say_what_it_takes(change)}"
+        p = change.adjusted if change.verdict == "worse" else change.p_not_worse
+        kind = "corrected p" if change.verdict == "worse" and self.is_corrected else "p"
+        limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
+        return f"{moved}, {limit} ({kind} {format_p(1.0 if p is None else p, self.alpha)})"
+
+    def _say_floors(self) -> str:
+        below = [floor for floor in self.floors if floor.failed]
+        if not below:
+            return f"{self.names[0]} is not below {'its floor' if len(self.floors) == 1 else 'any of its floors'}"
+        told = ", ".join(f"{floor.measure} {show_against(floor.value, floor.floor)}" for floor in below)
+        return f"{self.names[0]} is below {'its floor' if len(below) == 1 else 'its floors'}: {told}"
+
+    @property
+    def level(self) -> str:
+        """The level of the intervals, in words."""
+        return f"{100 * (1 - 2 * self.alpha):g} %"
+
+    def say_interval(self, change: Change) -> str:
+        """Return the interval of a drop, in words."""
+        if change.low is None or change.high is None:
+            return ""
+        return f"{self.level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
+
+    def table(self) -> Table:
+        """Return one row per measure, or per floor where nothing is compared."""
+        return self.changes_table() if self.changes else self.floors_table()
+
+    def changes_table(self) -> Table:
+        """Return one row per measure: old, new, drop, limit, interval, tests and verdict."""
+        tests = ["p worse", "p not worse"]
+        holes = ["holes low", "holes high"] if self.holes else []
+        header = ["measure", "old", "new", "drop", "limit", "low", "high", *tests, self.unit, *holes, "verdict"]
+        rows: list[list[Cell]] = [
+            [
+                *change[:7],
+                self._show_p(change.adjusted),
+                self._show_p(change.p_not_worse),
+                change.losses,
+                *([change.holes_low, change.holes_high] if self.holes else []),
+                _show_verdict(change),
+            ]
+            for change in self.changes
+        ]
+        return Table(header, rows)
+
+    def floors_table(self) -> Table:
+        """Return one row per floor: the mean, the floor and what follows."""
+        rows: list[list[Cell]] = [
+            [floor.measure, floor.value, floor.floor, "below, fails" if floor.failed else "not below"]
+            for floor in self.floors
+        ]
+        return Table(["measure", "new", "floor", "verdict"], rows)
+
+    def _show_p(self, p: float | None) -> PValue | None:
+        return None if p is None else PValue(p, self.alpha)
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the verdict and the tables."""
+        return [
+            self.summary(),
+            *([self.changes_table()] if self.changes else []),
+            *([self.floors_table()] if self.floors else []),
+        ]
+
+    def remarks(self) -> list[str]:
+        """Return how it was decided."""
+        return [self.caption()]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return everything as plain data, values in full."""
+        return {
+            "passed": self.passed,
+            "verdict": self.verdict,
+            "summary": self.summary(),
+            "caption": self.caption(),
+            "measures": [change._asdict() for change in self.changes],
+            "floors": [floor._asdict() for floor in self.floors],
+            "notes": self._list_notes(),
+        }
+
+    def cases(self) -> list[Case]:
+        """Return one test case per measure and per floor."""
+        return [
+            *(
+                Case(
+                    f"{change.measure} falls by at most {change.limit:g}",
+                    change.verdict,
+                    "the same value on every query" if change.verdict == "same" else self._tell(change),
+                    change.failed,
+                )
+                for change in self.changes
+            ),
+            *(
+                Case(
+                    f"{floor.measure} is at least {floor.floor:g}",
+                    "below" if floor.failed else "not below",
+                    f"{floor.measure} {show_against(floor.value, floor.floor)}",
+                    floor.failed,
+                )
+                for floor in self.floors
+            ),
+        ]
+
+    def junit(self) -> str:
+        """Return JUnit XML, which continuous integration shows: one test case per measure and per floor.
+
+        A measure that is undecided and passes says so in its output.
+        """
+        import xml.etree.ElementTree as ET  # nosec B405 - it writes, and reads nothing
+
+        cases = self.cases()
+        counts = {"tests": str(len(cases)), "failures": str(sum(case.failed for case in cases)), "errors": "0"}
+        root = ET.Element("testsuites", counts)
+        suite = ET.SubElement(root, "testsuite", {"name": "gradely gate", **counts, "skipped": "0", "time": "0"})
+        for case in cases:
+            attributes = {"classname": "gradely.gate", "name": plain_line(case.name), "time": "0"}
+            place, told = ET.SubElement(suite, "testcase", attributes), plain_line(case.told)
+            if case.failed:
+                ET.SubElement(place, "failure", {"type": plain_line(case.verdict), "message": told}).text = told
+            else:
+                ET.SubElement(place, "system-out").text = f"{plain_line(case.verdict)}: {told}"
+        ET.indent(root)
+        return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
+
+
+def show_against(value: float, floor: float) -> str:
+    """Return a value and its floor, with as many digits as it takes to see that they differ.
+
+    >>> show_against(0.84996, 0.85), show_against(0.7, 0.85)
+    ('0.84996, the floor is 0.85', '0.7000, the floor is 0.85')
+    """
+    digits = 4
+    while digits < 15 and (round(value, digits) < floor) != (value < floor):
+        digits += 1
+    return f"{value:.{digits}f}, the floor is {floor:g}"
+
+
+def _show_verdict(change: Change) -> str:
+    """Return the verdict on a measure, with what becomes of it where that is not plain."""
+    if change.verdict == "worse" or not change.failed:
+        return change.verdict
+    return f"{change.verdict}, fails"
+
+
+def judge_change(*, differs: bool, exceeds: bool, worse: float, within: float, alpha: float) -> str:
+    """Return the verdict; a test that contradicts the mean, as Wilcoxon's may, decides nothing."""
+    if not differs:
+        return "same"
+    if worse < alpha and exceeds:
+        return "worse"
+    return "not worse" if within < alpha and not exceeds else "undecided"
+
+
+def fails(verdict: str, *, exceeds: bool, strict: bool, undecided: str) -> bool:
+    """Return whether a measure with this verdict fails."""
+    return verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
+
+
+def check_limits(
+    max_drop: float | Mapping[str, float], measures: MeasureLike | Iterable[MeasureLike]
+) -> dict[str, float]:
+    """Return the limit of each measure by its name; refuse what is no limit, or of no measure at hand."""
+    spans = {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
+    names = list(spans)
+    single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
+    unknown = next((name for name in single if name not in names), None)
+    if unknown is not None:
+        raise DataError(f"a limit is given for {unknown}, which is not measured: add it to {', '.join(names)}")
+    usual = 0.0 if isinstance(max_drop, Mapping) else max_drop
+    limits = {name: single.get(name, usual) for name in names}
+    for name, limit in limits.items():
+        if not (isinstance(limit, int | float) and limit >= 0 and isfinite(limit)):
+            raise DataError(f"how much {name} may fall is a number from 0 on, like 0.01; found {limit!r}")
+        if limit >= spans[name]:
+            fall = f"{name} cannot fall by more than {spans[name]:g}"
+            raise DataError(
+                f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {_points(limit)}"
+            )
+    return limits
+
+
+def _points(number: float) -> str:
+    """Return what was probably meant by a number that is too large: points of a hundred."""
+    if number >= 100:
+        return "a number like 0.01"
+    return f"{number / 100:g} for {number:g} {'point' if number == 1 else 'points'}"
+
+
+def settle_limits(
+    max_drop: float | Mapping[str, float], non_inferior: float | Mapping[str, float] | None, undecided: str
+) -> tuple[float | Mapping[str, float], str]:
+    """Return limits, and what becomes of undecided measures: they fail where new has to be shown not to be worse."""
+    if non_inferior is None:
+        return max_drop, undecided
+    if max_drop != 0.0:
+        raise DataError("give max_drop or non_inferior: both say how much a mean may fall")
+    return non_inferior, "fail"
+
+
+def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
+    """Return the floor of each measure by its name; refuse what no run could be below, or none above."""
+    found = {}
+    for name, floor in (floors or {}).items():
+        measure = parse(name)
+        low, high = measure.bounds
+        if isinstance(floor, bool) or not isinstance(floor, int | float) or not isfinite(floor):
+            raise DataError(f"the floor of {measure} is a number, like 0.85; found {floor!r}")
+        if floor > high:
+            raise DataError(
+                f"{measure} is at most {high:g}, so that a floor of {floor:g} always fails; give {_points(floor)}"
+            )
+        if floor <= low:
+            raise DataError(
+                f"{measure} is at least {low:g}, so that a floor of {floor:g} never fails; give a higher one"
+            )
+        found[str(measure)] = float(floor)
+    return found
+
+
+def hold_against_floors(values: Mapping[str, float], floors: Mapping[str, float]) -> list[Floor]:
+    """Return the floors with the means that are held against them; rounding does not decide."""
+    return [Floor(name, values[name], floor, bool(values[name] < floor - SAME)) for name, floor in floors.items()]
