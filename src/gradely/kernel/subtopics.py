@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import device_of, is_any, namespace
+from gradely.kernel.backend import device_of, is_any, namespace, sum_rows
 
 Array: TypeAlias = Any
 
@@ -50,14 +50,15 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
     gains: list[Array] = []
     taken: list[Array] = []
     for _ in range(depth):
-        gain = xp.where(left, xp.sum(relevant * worth[:, None, :], axis=2), 0.0)
+        gain = xp.where(left, (relevant @ worth[:, :, None])[:, :, 0], 0.0)
         highest = xp.max(gain, axis=1, keepdims=True)
         if gains and not is_any(highest[:, 0] > NOTHING * gains[0]):
             break
         pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - NEAR)), relevant.dtype), axis=1)
-        gains.append(gain[row, pick])
+        chosen = xp.where(left[row, pick][:, None], relevant[row, pick], 0.0)
+        gains.append(sum_rows(chosen * worth))  # in order, so that padding changes no digit
         taken.append(pick)
-        worth = worth * xp.where(relevant[row, pick] > 0, kept, 1.0)
+        worth = worth * xp.where(chosen > 0, kept, 1.0)
         left = left & (column != pick[:, None])
     return xp.stack(gains, axis=1), xp.stack(taken, axis=1)
 

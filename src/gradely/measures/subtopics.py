@@ -9,7 +9,7 @@ from math import fsum, inf, log, log2
 from typing import Self, TypeAlias
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import to_lists
+from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
 from gradely.kernel.gains import GAINS
@@ -233,7 +233,7 @@ class Novel(Diversity):
     def greedy_sum(self, batch: Batch) -> Array:
         """Return [Q]: the sum of the greedy ideal, down to k."""
         gains = self._greedy_gains(batch)
-        return batch.xp.sum(gains / self.discount(batch, batch.count_up(gains.shape[1])), axis=1)
+        return sum_rows(gains / self.discount(batch, batch.count_up(gains.shape[1])))
 
     def _greedy_gains(self, batch: Batch) -> Array:
         """Return the gains of the greedy ideal, at least down to k; made once a pool, unless a deeper one is asked."""
@@ -579,8 +579,11 @@ class GainBySubtopic(BySubtopic):
 
     def gains(self, batch: Batch, labels: Array) -> Array:
         """Return the gain of each document: the sum over its subtopics, each weighed by how likely it is meant."""
-        gains = GAINS[self.gain](batch, batch.xp.clip(labels, min=0.0), None)
-        return batch.xp.sum(gains * self.chances(batch)[:, None, :], axis=2)
+        chances, total = self.chances(batch), batch.xp.zeros_like(labels[:, :, 0])
+        for s in range(labels.shape[2]):  # one after another, so that padding changes no digit
+            gains = GAINS[self.gain](batch, batch.xp.clip(labels[:, :, s], min=0.0), None)
+            total = total + chances[:, s : s + 1] * gains
+        return total
 
     def chances(self, batch: Batch) -> Array:
         """Return [Q, S]: Pr(s), as stated with the judgments, else the same for all that a document is relevant to."""
@@ -596,7 +599,7 @@ class GainBySubtopic(BySubtopic):
 
     def _ideal_gain(self, batch: Batch) -> Array:
         gains = -batch.xp.sort(-self.gains(batch, self.pool_labels(batch)), axis=1)[:, : self.k]
-        return batch.xp.sum(gains / log2_discount(batch, batch.count_up(gains.shape[1])), axis=1)
+        return sum_rows(gains / log2_discount(batch, batch.count_up(gains.shape[1])))
 
 
 class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
