@@ -31,18 +31,24 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
     return {name: kinds[name](f"{column}:N", title=title, scale=scale) for name in ("color", second)}
 
 
-def squares(records: Sequence[Mapping[str, Any]], row: str, column: str, value: str, title: str, count: int) -> Any:
-    """Return a matrix of `count` rows and columns: a square per record, darker for higher values, the number in it."""
+def squares(
+    records: Sequence[Mapping[str, Any]], row: str, column: str, value: str, title: str, names: Sequence[str]
+) -> Any:
+    """Return a matrix with these rows and columns: a square per record, darker for higher values, the number in it.
+
+    A record without a value leaves its square empty.
+    """
     alt = altair()
-    base = draw(records).encode(
-        x=alt.X(f"{column}:N", sort=None, title=None, axis=alt.Axis(labelAngle=-40)),
-        y=alt.Y(f"{row}:N", sort=None, title=None),
+    order = alt.Scale(domain=list(names))
+    base = draw([record for record in records if record[value] is not None]).encode(
+        x=alt.X(f"{column}:N", scale=order, title=None, axis=alt.Axis(labelAngle=-40)),
+        y=alt.Y(f"{row}:N", scale=order, title=None),
     )
     scale = alt.Scale(scheme="blues", domain=[0, 1], clamp=True)
     cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", title=title, scale=scale))
     dark = alt.condition(f"datum.{value} > 0.6", alt.value("white"), alt.value("black"))
     numbers = base.mark_text().encode(text=alt.Text(f"{value}:Q", format=".2f"), color=dark)
-    return (cells + numbers).properties(width=46 * count, height=46 * count)
+    return (cells + numbers).properties(width=46 * len(names), height=46 * len(names))
 
 
 def style(chart: Any) -> Any:

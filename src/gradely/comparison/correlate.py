@@ -168,7 +168,7 @@ class Correlation(Agreement):
 
     def chart(self) -> Any:
         """Return an altair chart: a square per pair of measures, τ in it."""
-        return squares(self.records(), "measure", "reference", "tau", "τ", len(self.measures))
+        return squares(self.records(), "measure", "reference", "tau", "τ", self.measures)
 
 
 def correlate(

@@ -136,7 +136,7 @@ class Overlap(Result):
                 for i, run in enumerate(self.runs)
                 for j, other in enumerate(self.runs)
             ]
-            panels.append(squares(records, "run", "other", "mean", "overlap", len(self.runs)).properties(title=name))
+            panels.append(squares(records, "run", "other", "mean", "overlap", self.runs).properties(title=name))
         return style(altair().concat(*panels, columns=2))
 
 
