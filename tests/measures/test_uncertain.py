@@ -208,7 +208,8 @@ def test_best_and_worst_orders_are_refused():
 def test_a_walk_over_too_many_states_is_refused():
     labels = {f"d{i}": {0: 0.5, **dict.fromkeys(range(1, 6), 0.1)} for i in range(60)}
     with pytest.raises(
-        gradely.MeasureError, match=r"the best 60 documents have 8,259,888 mixtures of 5 gains.* smaller cut-off"
+        gradely.MeasureError,
+        match=r"^nDCG: .* the best 60 documents of a query have 8,259,888 mixtures .* take a smaller cut-off$",
     ):
         expect(labels, list(labels), ["nDCG"])
     assert 0 < expect(labels, list(labels), ["nDCG@5"])[0] < 1

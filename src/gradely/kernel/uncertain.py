@@ -95,11 +95,15 @@ def over_count(batch: Batch, relevant: Chances, terms: Sum) -> Array:
     xp = batch.xp
 
     def work(row: Batch, relevant: Chances) -> Array:
-        s, weight = (x[:, None] for x in gauss_legendre(xp, relevant.most(row) // 2 + 1))
-        mixed, missed = (1 - chance + chance * s for chance in relevant)
-        every = _product(xp, mixed, 1) * _product(xp, missed, 1)
-        added = terms(_repeat(row, s.shape[0]), relevant.chance * s / mixed)
-        return xp.sum(weight * every / s * added, axis=0, keepdims=True)
+        nodes, weights = gauss_legendre(xp, relevant.most(row) // 2 + 1)
+        total, size = xp.zeros_like(row.grade), rows_at_a_time(row.grade.shape[1])
+        for part in _blocks(nodes[None, :], size):
+            s, weight = nodes[part, None], weights[part, None]
+            mixed, missed = (_mix(chance, s) for chance in relevant)
+            every = _product(xp, mixed, 1) * _product(xp, missed, 1)
+            added = terms(_repeat(row, s.shape[0]), relevant.chance * s / mixed)
+            total = total + xp.sum(weight * every / s * added, axis=0, keepdims=True)
+        return total
 
     return _by_query(batch, relevant, work)
 
@@ -109,11 +113,26 @@ def _by_query(batch: Batch, relevant: Chances, work: Callable[[Batch, Chances], 
     parts = []
     for i in range(batch.grade.shape[0]):
         row, width = batch.rows(slice(i, i + 1)), max(1, int(batch.xp.sum(batch.to_real(batch.judged[i, :]))))
-        narrow = row.reorder(**{name: getattr(row, name)[:, :width] for name in COLUMNS})
+        narrow = _cut(row, slice(0, width))
         missed = batch.xp.take(relevant.missed[i, :], batch.xp.nonzero(relevant.missed[i, :])[0])
         terms = work(narrow, Chances(1 * relevant.chance[i : i + 1, :width], missed[None, :]))
         parts.append(batch.xp.concat([terms, row.grade[:, width:]], axis=1))
     return batch.xp.concat(parts)
+
+
+def _blocks(x: Array, size: int) -> Iterator[slice]:
+    """Yield the columns in blocks of some size, so that what is made of them fits into the processor's cache."""
+    return (slice(start, start + size) for start in range(0, x.shape[1], size))
+
+
+def _mix(chance: Array, s: Array) -> Array:
+    """Return the mean of s where a document is relevant, and of 1 where it is not."""
+    return 1 - chance + chance * s
+
+
+def _cut(row: Batch, columns: slice) -> Batch:
+    """Return some of the columns of a batch."""
+    return row.reorder(**{name: getattr(row, name)[:, columns] for name in COLUMNS})
 
 
 def _product(xp: Any, x: Array, axis: int) -> Array:
@@ -158,10 +177,15 @@ def with_count(batch: Batch, relevant: Chances, worth: Callable[[Batch, Array], 
         count = relevant.most(row) // 2 * 2 + 1
         angle = 2 * pi * xp.arange(count, dtype=row.grade.dtype) / count
         s = (xp.cos(angle) + 1j * xp.sin(angle))[None, :]
-        mixed, missed = (1 - chance.T + chance.T * s for chance in relevant)
-        every = _product(xp, mixed, 0) * _product(xp, missed, 0)
-        others = xp.real(xp.fft.fft(every / mixed, axis=1)) / count
-        return relevant.chance * sum_rows(others * worth(row, row.count_up(count)))[None, :]
+        every, size = xp.ones_like(s), rows_at_a_time(count)
+        for chance in relevant:
+            for block in _blocks(chance, size):
+                every = every * _product(xp, _mix(chance[:, block].T, s), 0)
+        parts = []
+        for block in _blocks(relevant.chance, size):
+            others = xp.real(xp.fft.fft(every / _mix(relevant.chance[:, block].T, s), axis=1)) / count
+            parts.append(sum_rows(others * worth(_cut(row, block), row.count_up(count))))
+        return relevant.chance * xp.concat(parts)[None, :]
 
     return _by_query(batch, relevant, work)
 
@@ -182,34 +206,52 @@ class Walk(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _walk(xp: Any, k: int, gains: int) -> Walk:
-    """Return the states for the best k of documents with so many gains."""
-    states = list(_states(k, gains))
-    number = {state: i for i, state in enumerate(states)}
-    after = [[number[_add(state, gain, k)] for state in states] for gain in range(gains)]
-    before: list[list[list[int]]] = [[[] for _ in states] for _ in range(gains)]
-    for gain, there in enumerate(after):
-        for state, following in enumerate(there):
-            before[gain][following].append(state)
-    width = max(len(sources) for row in before for sources in row)
-    padded = [[sources + [len(states)] * (width - len(sources)) for sources in row] for row in before]
-    return Walk(xp.asarray(states), xp.asarray(after), xp.asarray(padded))
+    """Return the states for the best k of documents with so many gains, in lexicographic order."""
+    counts = xp.zeros((1, 0), dtype=xp.int64)
+    for _ in range(gains):
+        more = k - xp.sum(counts, axis=1) + 1
+        first = xp.repeat(xp.cumulative_sum(more) - more, more)
+        column = xp.arange(first.shape[0], dtype=xp.int64) - first
+        counts = xp.concat([xp.repeat(counts, more, axis=0), column[:, None]], axis=1)
+    sizes = xp.asarray([[comb(room + rest, rest) for room in range(k + 1)] for rest in range(gains, 0, -1)])
+    after = xp.stack([_number(xp, sizes, _add(xp, counts, gain, k)) for gain in range(gains)])
+    return Walk(counts, after, _invert(xp, after))
 
 
-def _states(k: int, gains: int) -> Iterator[tuple[int, ...]]:
-    """Yield all ways to have up to k documents of so many gains."""
-    if not gains:
-        yield ()
-        return
-    for count in range(k + 1):
-        yield from ((count, *rest) for rest in _states(k - count, gains - 1))
+def _number(xp: Any, sizes: Array, counts: Array) -> Array:
+    """Return [S]: the number of each state; `sizes` says how many ways there are to go on, by gain and by room."""
+    room = sizes.shape[1] - 1 - (xp.cumulative_sum(counts, axis=1) - counts)
+    start = xp.arange(sizes.shape[0], dtype=counts.dtype)[None, :] * sizes.shape[1]
+    ways = xp.reshape(sizes, (-1,))
+    return xp.sum(ways[start + room] - ways[start + room - counts], axis=1)
 
 
-def _add(state: tuple[int, ...], gain: int, k: int) -> tuple[int, ...]:
-    """Return the state after another document: beyond k, one of the lowest gain is left out."""
-    counts = [count + (i == gain) for i, count in enumerate(state)]
-    if sum(counts) > k:
-        counts[next(i for i, count in enumerate(counts) if count)] -= 1
-    return tuple(counts)
+def _add(xp: Any, counts: Array, gain: int, k: int) -> Array:
+    """Return the states after another document: beyond k, one of the lowest gain is left out."""
+    column = xp.arange(counts.shape[1], dtype=counts.dtype)[None, :]
+    more = counts + xp.astype(column == gain, counts.dtype)
+    lowest = xp.argmax(xp.astype(more > 0, counts.dtype), axis=1, keepdims=True)
+    too_many = xp.sum(more, axis=1, keepdims=True) > k
+    return more - xp.astype(too_many & (column == lowest), counts.dtype)
+
+
+def _invert(xp: Any, after: Array) -> Array:
+    """Return [L, S, …]: the states that lead to each one, S in padding."""
+    states, sources = xp.arange(after.shape[1], dtype=after.dtype), []
+    for following in (after[gain, :] for gain in range(after.shape[0])):
+        order = xp.argsort(following, stable=True)
+        ordered = xp.take(following, order)
+        sources.append((order, *(xp.searchsorted(ordered, states, side=side) for side in ("left", "right"))))
+    width = max(int(xp.max(stop - start)) for _, start, stop in sources)
+    place = xp.arange(width, dtype=after.dtype)[None, :]
+    return xp.stack(
+        [
+            xp.where(
+                place < (stop - start)[:, None], order[xp.clip(start[:, None] + place, max=len(order) - 1)], len(order)
+            )
+            for order, start, stop in sources
+        ]
+    )
 
 
 class Gains(NamedTuple):
@@ -236,13 +278,15 @@ class Gains(NamedTuple):
         return cls(gains, *parts)
 
 
-def over_ideal(batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array], Array], k: int | None) -> Array:
+def over_ideal(
+    name: str, batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array], Array], k: int | None
+) -> Array:
     """Return [Q, H]: the mean of each document's gain times its weight, divided by what the best k documents are worth.
 
-    `ideal` is that worth for states [S, G] of the walk. For each document, the walk has gone over those before it, and
-    the mean of 1/ideal over those behind it is known for each state. So all documents take two passes together.
-    Documents without weight need no more than the second one. Queries of which the same number of documents matters go
-    together, so that no digit depends on other queries.
+    `ideal` is that worth for states [S, G] of the walk; `name` is what errors call the measure. For each document, the
+    walk has gone over those before it, and the mean of 1/ideal over those behind it is known for each state, so that
+    all documents take two passes together. Documents without weight need no more than the second one. Queries of which
+    the same number of documents matters go together, so that no digit depends on other queries.
     """
     xp = batch.xp
     if not gains.gain.shape[0]:
@@ -251,7 +295,7 @@ def over_ideal(batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array
     depths = [int(depth) for depth in to_lists(earning if k is None else xp.clip(earning, max=k))]
     parts, order = list[Array](), list[int]()
     for depth in sorted(set(depths)):
-        walk = _walk_for(batch, depth, int(gains.gain.shape[0]))
+        walk = _walk_for(name, batch, depth, int(gains.gain.shape[0]))
         states = walk.counts.shape[0]
         worth = ideal(walk.counts)
         worth = xp.where(worth > 0, 1 / xp.where(worth > 0, worth, 1.0), 0.0)
@@ -265,13 +309,13 @@ def over_ideal(batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array
     return xp.take(xp.concat(parts), xp.argsort(xp.asarray(order)), axis=0)
 
 
-def _walk_for(batch: Batch, depth: int, gains: int) -> Walk:
+def _walk_for(name: str, batch: Batch, depth: int, gains: int) -> Walk:
     """Return the walk; refuse one over too many states."""
     states = comb(depth + gains, gains)
     if states > STATES:
         raise MeasureError(
-            f"the best {depth:,} documents have {states:,} mixtures of {gains:,} gains, too many for labels that are "
-            "probabilities: take a smaller cut-off"
+            f"{name}: labels are probabilities, by which the best {depth:,} documents of a query have {states:,} "
+            "mixtures of gains, too many to go through; take a smaller cut-off"
         )
     return _walk(batch.xp, depth, gains)
 

@@ -134,7 +134,9 @@ def expect_share_of_ideal(measure: "nDCG", batch: UncertainBatch) -> Expected:
     places, gains = batch.places, measure.gains_of_labels(batch, units=True)
     by_gain = Gains.of(batch, gains)
     ideal = partial(measure.ideal_of, places, by_gain)
-    return Expected(batch.mean(gains), over_ideal(places, measure.places(places), by_gain, ideal, measure.k))
+    return Expected(
+        batch.mean(gains), over_ideal(str(measure), places, measure.places(places), by_gain, ideal, measure.k)
+    )
 
 
 class DCG(Discounted):
