@@ -86,6 +86,12 @@ def test_an_explanation_shows_distributions_and_expected_gains():
     assert "uncertain" not in plain and "chances" not in plain["lines"][0]
 
 
+def test_an_explanation_shows_relevance_where_it_is_not_the_label():
+    explained = gradely.explain(QRELS, TIED, "q1", "nDCG(relevance=shift(1))@2")
+    assert explained.table().header[3:5] == ["label", "relevance"]
+    assert {line.document: line.relevance for line in explained.lines} == {"a": pytest.approx(0.3), "b": 1.0, "x": None}
+
+
 def test_an_explanation_of_a_query_without_results():
     explained = gradely.explain(QRELS, {"q2": FIRST["q2"]}, "q1", "nDCG@2")
     assert (explained.value, explained.answered, explained.lines) == (0, False, [])

@@ -72,8 +72,8 @@ class Line(NamedTuple):
     subtopics: Mapping[str, float] | None = None
     """{subtopic: label}, where the measure asks for subtopics and the document is judged"""
     chances: Mapping[float, float] | None = None
-    """where labels are probabilities, that of each label; then `label` is their mean, `gain` the mean of what they
-    earn, and `adds` the mean of what the document adds to the value"""
+    """where labels are probabilities, that of each label; then `label`, `relevance` and `gain` are means over
+    them, and `adds` the mean of what the document adds to the value"""
 
     @property
     def label_text(self) -> str | None:
@@ -415,19 +415,18 @@ def _expect(
         expected.checked(measure, batch)
     except NotFinite as error:
         raise name_query(error, *query_of(qrels, qrels.index[query])) from None
-    above, adds, gain = (
-        dict(zip(docs, table[0].tolist(), strict=False))
-        for table in (batch.places.above, expected.terms, expected.gain)
-    )
-    labels, chances = _labels(qrels, query), qrels.judgments(query)
+    relevance = batch.mean(measure.apply_relevance(batch.by_label).grade[0, :])
+    tables = (batch.places.above, batch.mean(batch.labels), relevance, expected.terms, expected.gain)
+    above, label_of, relevance_of, adds, gain = (dict(zip(docs, table[0].tolist(), strict=False)) for table in tables)
+    chances = qrels.judgments(query)
     lines = [
         Line(
             first,
             last,
             doc,
             float(scores[doc]),
-            labels.get(doc),
-            None,
+            label_of.get(doc),
+            relevance_of.get(doc),
             adds.get(doc, 0.0),
             gain.get(doc),
             chances=chances.get(doc),
