@@ -144,6 +144,13 @@ def test_notes_say_what_was_left_out_and_what_does_not_fit():
     assert not any("documents" in note for note in same)
 
 
+def test_swapped_labels_are_pointed_out():
+    found = gradely.estimate(LLM, RUNS, ["AP"], judge=HUMAN)
+    assert any("are the two swapped?" in str(note) for note in found.notes)
+    assert found.remarks()[0].startswith("people judged all 14 queries of the judge; 95 % intervals by t")
+    assert any(str(note).startswith("3 of 3 means and differences rest on human labels alone") for note in found.notes)
+
+
 def test_selected_queries_are_those_of_the_judge():
     some = QUERIES[:30]
     found = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM, queries=some)
@@ -236,7 +243,7 @@ def test_a_sample_is_drawn_by_its_seed_alone(files, capfd):
     turned = dict(reversed(LLM.items()))
     assert gradely.sample(turned, n=8, seed=1).queries == drawn != gradely.sample(LLM, n=8, seed=2).queries
     assert run(["estimate", "llm.qrels", "a.run", "--judge", "llm.qrels", "--only", "queries.txt", "-m", "AP"]) == 0
-    assert "people judged 8 of the 8 queries" in capfd.readouterr().out
+    assert "people judged all 8 queries of the judge" in capfd.readouterr().out
 
 
 def test_every_query_is_drawn_as_often_as_any_other():

@@ -402,7 +402,11 @@ def test_notes_count_what_not_all_judges_have():
     )
 
 
-ROWS = [(query, doc, label) for query, docs in LIKES_A.items() for doc, label in docs.items()]
+def test_labels_beyond_those_of_all_others_are_counted():
+    odd = {query: docs | ({"a": 10} if query == "q03" else {}) for query, docs in LIKES_A.items()}
+    notes = [str(note) for note in gradely.judges({"x": LIKES_A, "y": LIKES_C, "z": odd}).notes]
+    assert notes == ["z: 1 of 60 labels beyond those of all other judges: 10"]
+    assert not gradely.judges({"x": LIKES_A, "y": LIKES_C}).notes
 
 
 def test_a_table_with_a_column_judge_or_one_per_rater_has_several_judges(tmp_path):
@@ -534,7 +538,9 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
     ("arguments", "says"),
     [
         (["--qrels", "a.qrels"], "a.qrels: is the qrels of one judge; give those of another"),
-        ([], "Missing option '--qrels'"),
+        ([], "name the labels of each judge, as in --qrels nist.qrels --qrels gpt4o.qrels"),
+        (["a.qrels", "b.qrels"], "name the labels of each judge, as in --qrels a.qrels --qrels b.qrels"),
+        (["--qrels", "a.qrels", "--qrels", "a.qrels"], "a.qrels: is named twice; give the qrels of another judge"),
         (
             ["--qrels", "a.qrels", "--qrels", "b.qrels", "-o", "x.qrels"],
             "x.qrels: qrels are written by --merge or --fill",

@@ -24,7 +24,6 @@ from gradely.tables import count_of, plain_line
     "--qrels",
     "paths",
     multiple=True,
-    required=True,
     type=FILE,
     metavar="QRELS",
     help="The labels of one judge; repeat it for each. A single table with a column judge, or one per rater, has all.",
@@ -60,6 +59,10 @@ def command(
     The first line says whether what is concluded about the runs survives the judge. RUNS may be left out. The first
     judge is the one that others are shown beside where there are many. -o kappa.svg draws how far each two agree.
     """
+    if not paths:
+        files = [*runs, "nist.qrels", "gpt4o.qrels"][:2]
+        example = " ".join(f"--qrels {file}" for file in files)
+        raise click.UsageError(f"name the labels of each judge, as in {example}", click.get_current_context())
     check_output(page, beside=True)
     if page or output.picture:
         check_installed()

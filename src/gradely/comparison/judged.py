@@ -166,6 +166,8 @@ def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels,
         )
     lost = [query for query in human.queries if query not in judge.index]
     text = "{have} human labels and none of the judge, and {are} left out"
+    if len(common) == len(judge):
+        text += ", while people judged every query of the judge (are the two swapped?)"
     notes = [] if selected else note_names("unlabelled", len(lost), len(human), "query", text, lost)
     return (only_queries(human, common) if lost else human), notes
 

@@ -79,6 +79,12 @@ class Agreement:
         self.codes = np.where(np.isnan(labels), -1, np.searchsorted(self.scale, np.nan_to_num(labels)))
 
     @cached_property
+    def places(self) -> Floats:
+        """The labels in units of a power of 2 near the largest: only the shares of their distances matter."""
+        exponent = int(np.frexp(np.abs(self.scale).max())[1])
+        return np.ldexp(self.scale, -exponent)
+
+    @cached_property
     def draws(self) -> Floats:
         """[draws, queries] how often each query is drawn."""
         return np.concatenate(list(draw_counts(self.queries, DRAWS, self.seed)))
@@ -108,7 +114,7 @@ class Agreement:
     def kappa(self, first: int, second: int, weights: str = "none") -> Coefficient | None:
         """Return Cohen's κ of two judges; None where it is undefined, as where both give all documents one label."""
         check_choice("weights", weights, WEIGHTS)
-        apart = np.abs(self.scale[:, None] - self.scale)
+        apart = np.abs(self.places[:, None] - self.places)
         cost = {"none": (apart > 0).astype(np.float64), "linear": apart, "quadratic": apart**2}[weights]
         return self._with_interval(self._tables(first, second), lambda tables: kappa_of(tables, cost))
 
@@ -117,11 +123,11 @@ class Agreement:
         check_choice("metric", metric, METRICS)
         if pair is None:
             return self._with_interval(
-                self._draw(self.coincidences), lambda tables: alpha_of(tables, self.scale, metric)
+                self._draw(self.coincidences), lambda tables: alpha_of(tables, self.places, metric)
             )
         # of two labels, each coincides with the other
         return self._with_interval(
-            self._tables(*pair), lambda tables: alpha_of(tables + np.swapaxes(tables, -1, -2), self.scale, metric)
+            self._tables(*pair), lambda tables: alpha_of(tables + np.swapaxes(tables, -1, -2), self.places, metric)
         )
 
     def _tables(self, first: int, second: int) -> Floats:

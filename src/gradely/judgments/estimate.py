@@ -85,6 +85,10 @@ def _shorten(row: tuple[Any, ...]) -> list[Cell]:
     return [mean, low, high, human_only, correlation, None if worth is None else round(worth)]
 
 
+def _rest(count: int) -> str:
+    return "rests" if count == 1 else "rest"
+
+
 REASONS = {
     COMPLETE: "people judged every query that the judge labelled",
     CONSTANT: "the judge's values do not vary enough over the human queries for a slope",
@@ -248,16 +252,17 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     def remarks(self) -> list[str]:
         """Return how it was estimated, and what the columns are."""
         n, total = len(self.runs.queries), len(self.runs.every)
+        level, settings = f"{100 * (1 - self.alpha):g} % intervals by t", self.runs.settings
+        policies = f"for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} precision"
+        if n == total:
+            return [f"people judged all {count_of(n, 'query')} of the judge; {level}, not corrected, {policies}"]
         how = "the slope 1 (PPI)" if self.slope == 1 else "the least-squares slope (PPI++)"
         freedom = f"{n - 1 if self.slope == 1 else n - 2} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
-        settings = self.runs.settings
         least = format_short(1 / sqrt(n - 2), 2)
         about = (
             f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled, which are taken for a "
-            f"random sample; regression estimator with {how}; {100 * (1 - self.alpha):g} % intervals by t with "
-            f"{freedom}, not corrected, for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} "
-            "precision"
+            f"random sample; regression estimator with {how}; {level} with {freedom}, not corrected, {policies}"
         )
         legend = (
             "r: correlation of human and machine values over the human queries, of which an estimated slope needs "
@@ -272,7 +277,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         uses, skewed = (np.concatenate(flags) for flags in ([f.use for f in every], [is_skewed(f) for f in every]))
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [
-            Note("unused", count, len(uses), f"{count:,} of {of} rest on human labels alone: {reason}")
+            Note("unused", count, len(uses), f"{count:,} of {of} {_rest(count)} on human labels alone: {reason}")
             for use, reason in REASONS.items()
             if (count := int(np.count_nonzero(uses == use)))
         ]

@@ -34,6 +34,8 @@ FEW_JUDGES = 4
 """of so many judges, all pairs are printed, and a column each; of more, those with the first judge"""
 SHOWN = 30
 """so many pairs of runs are printed"""
+SCALE = 5
+"""so many labels are named that only one judge gives"""
 CHART = 44
 """width of a column of the chart, in pixels"""
 
@@ -423,7 +425,7 @@ def judges(
     by_name = {judge: select(one, only=_known(judge, one, names), exclude=exclude) for judge, one in found.items()}
     together = SeveralQrels(by_name)
     agreement = _agree(together, alpha, seed)
-    by_judge, notes = None, _note_shared(together)
+    by_judge, notes = None, [*_note_shared(together), *_note_scales(together)]
     if runs is not None:
         opened = open_runs(name_runs(runs), columns, settings)
         by_judge, more = _evaluate(together, opened, measures, settings, design, progress)
@@ -467,6 +469,21 @@ def _note_shared(together: SeveralQrels) -> list[Note]:
     only = f", {alone:,} of them by one alone" if alone else ""
     text = f"{partial:,} of {count_of(size, 'document')} {'was' if partial == 1 else 'were'} not judged by all{only}"
     return [Note("partial", partial, size, text)]
+
+
+def _note_scales(together: SeveralQrels) -> list[Note]:
+    """Say which judges give labels beyond those of all others: by another scale, or by mistake."""
+    notes = []
+    for j, judge in enumerate(together.qrels):
+        own, others = together.labels[:, j], np.delete(together.labels, j, axis=1)
+        beyond = (own > np.nanmax(others)) | (own < np.nanmin(others))
+        count = int(np.count_nonzero(beyond))
+        if count:
+            size = int(np.count_nonzero(~np.isnan(own)))
+            values = ", ".join(f"{label:g}" for label in np.unique(own[beyond])[:SCALE].tolist())
+            text = f"{judge}: {count:,} of {count_of(size, 'label')} beyond those of all other judges: {values}"
+            notes.append(Note("scale", count, size, text))
+    return notes
 
 
 def _evaluate(

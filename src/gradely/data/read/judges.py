@@ -52,6 +52,9 @@ def judge_names(paths: Sequence[str]) -> list[str]:
     >>> judge_names(["nist.qrels", "llm/gpt.qrels.gz"]), judge_names(["a.qrels", "a"])
     (['nist', 'gpt'], ['a.qrels', 'a'])
     """
+    twice = next((path for i, path in enumerate(paths) if path in paths[:i]), None)
+    if twice is not None:
+        raise DataError(f"{twice}: is named twice; give the qrels of another judge")
     names = run_names(paths)
     short = [name.removesuffix(".qrels") for name in names]
     return short if len(set(short)) == len(names) else names
