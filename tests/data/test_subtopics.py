@@ -218,6 +218,17 @@ def test_the_command_takes_subtopics_and_their_weights(capfd):
     assert run(["evaluate", "div.qrels", "a.run", "-m", "AP", "--subtopics"]) == 0
 
 
+def test_check_recognises_judgments_by_subtopic():
+    for qrels in (trec(), table(",", "csv"), JUDGED):
+        first, second, *_ = gradely.check(qrels, [])
+        assert (
+            first.text
+            == "documents are judged by subtopic, 2 to 3 subtopics a query; below, the highest label of each counts"
+        )
+        assert second.text.startswith("2 queries, 5 judgments; labels 0: 1, 1: 2, 2: 1, 3: 1")
+    assert gradely.check(write("twice.qrels", "q 0 a 1\nq 0 a 1\n"), []).wrong
+
+
 def test_a_subset_of_queries_keeps_its_subtopics():
     both = gradely.evaluate(JUDGED, RUN, MEASURES)
     one = gradely.evaluate(JUDGED, RUN, MEASURES, queries=["q2"])

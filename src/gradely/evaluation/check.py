@@ -142,12 +142,24 @@ def check_qrels(
         judgments = read_qrels(qrels, format=form, columns=columns, duplicates=duplicates)
         wrong: list[Finding] = []
     except GradelyError:
-        if not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
+        by_subtopic = _read_by_subtopic(qrels, form, columns)
+        if by_subtopic is not None:
+            judgments, wrong = by_subtopic, []
+        elif not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
-        scanned = _scan(qrels, trec.QRELS)
-        judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
+        else:
+            scanned = _scan(qrels, trec.QRELS)
+            judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
     odd = [("odd", note.removeprefix(judgments.name).lstrip(": ")) for note in judgments.notes]
     return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*odd, *_describe_qrels(judgments)))]
+
+
+def _read_by_subtopic(qrels: Any, form: str | None, columns: Names | None) -> Qrels | None:
+    """Return judgments by subtopic, which cannot be read otherwise, since documents recur; None where they are none."""
+    try:
+        return read_qrels(qrels, format=form, columns=columns, subtopics=True)
+    except GradelyError:
+        return None
 
 
 def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
@@ -209,6 +221,10 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
         size = f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.docs), 'judgment')}"
         yield "fact", f"{size}; labels are probabilities, in the mean {listing}"
         return
+    if qrels.subtopics is not None:
+        least, most = int(qrels.subtopics.counts.min()), int(qrels.subtopics.counts.max())
+        number = count_of(most, "subtopic") if least == most else f"{least:,} to {most:,} subtopics"
+        yield "fact", f"documents are judged by subtopic, {number} a query; below, the highest label of each counts"
     labels, counts = np.unique(qrels.grade, return_counts=True)
     listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
     listing = (
