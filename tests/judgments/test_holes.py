@@ -10,6 +10,7 @@ from gradely.cli.main import run as cli
 from gradely.data.demo import collection
 from gradely.evaluation.label_bounds import KINDS
 from gradely.evaluation.label_ranges import Range
+from gradely.report.holes import about_holes
 from tests.shared_data import DATA, needs
 
 ALL = [0, 1, 2, 3]
@@ -385,6 +386,12 @@ def test_the_sentence_says_who_wins_or_that_nobody_can_know():
     )
     assert summary("good") == f"P@2 of good is 0.5000, between 0.5000 and 1.0000 whatever {last}"
     assert summary("good", "bad", "new") == f"1 of 3 pairs of runs is decided by P@2, whatever {two}"
+    assert summary("good", "bad", "twin") == f"All 3 pairs of runs are decided by P@2, whatever {last}"
+    others = {"b": {"q": ["h", "b"]}, "c": {"q": ["i", "b"]}, "d": {"q": ["j", "b"]}}
+    assert gradely.holes(qrels, others, ["P@2"]).summary() == (
+        "No pair of runs is decided by P@2: the labels of the 3 unjudged documents in the top 2 could turn each of the "
+        "3."
+    )
 
 
 def test_a_result_is_one_as_all_others_are():
@@ -584,3 +591,16 @@ def test_labels_that_are_probabilities_are_refused():
         gradely.simulate_judging(qrels, {"run": run, "other": run}, ["P@2"])
     with pytest.raises(gradely.DataError, match="probabilit"):
         gradely.evaluate_runs(qrels, {"run": run}, ["P@2"], holes=True)
+
+
+def test_the_page_has_no_such_section_where_nothing_is_open(demo):
+    def about(qrels, runs, *arguments, **options):
+        comparison = gradely.compare(qrels, runs, *arguments, **options)
+        return about_holes(comparison, comparison.board.names)
+
+    assert about("qrels.txt", RUNS, ["P@5"]) is not None
+    for options in ({"judged_only": True}, {"ties": "best"}, {"empty": "skip"}, {"queries": "run"}):
+        assert about("qrels.txt", RUNS, ["P@5"], **options) is None
+    assert about("qrels.txt", RUNS, ["muAP"]) is None
+    judged = {"q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 1}}
+    assert about(judged, {name: {q: list(name) for q in judged} for name in ("ab", "ba")}, ["P@1"]) is None

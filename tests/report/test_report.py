@@ -36,7 +36,7 @@ def demo(tmp_path_factory):
 def hostile(tmp_path_factory):
     """A page whose run names, query ids and document ids are all hostile."""
     rng = np.random.default_rng(0)
-    qrels = {query: {doc: int(rng.integers(0, 4)) for doc in HOSTILE} for query in HOSTILE}
+    qrels = {query: {doc: int(rng.integers(0, 4)) for doc in HOSTILE[:-1]} for query in HOSTILE}  # one is unjudged
     runs = {name: {query: {doc: float(rng.integers(0, 5)) for doc in HOSTILE} for query in HOSTILE} for name in HOSTILE}
     path = tmp_path_factory.mktemp("hostile") / "page.html"
     path.write_text(gradely.compare(qrels, runs, ["nDCG@10"]).to_html(HOSTILE[0]), encoding="utf-8")
@@ -101,7 +101,7 @@ def test_the_page_holds_the_numbers_without_script(demo, browser):  # noqa: F811
 def test_the_page_is_drawn_without_errors_and_without_network(demo, browser):  # noqa: F811
     browser.open(demo[0] / "page.html")
     drawn = browser.ask("[...document.querySelectorAll('[data-chart]')].map((e) => !!e.querySelector('svg path'))")
-    assert drawn == [True] * 7
+    assert drawn == [True] * 8
     assert browser.console() == [] and browser.requests() == []
 
 
@@ -219,6 +219,21 @@ def test_what_is_judged_and_missing(demo):
     assert re.search(row, html)
     alone = gradely.compare({"q": {"a": 1}, "r": {"a": 1}}, {"x": {"q": ["a", "b"]}}, ["AP"]).to_html()
     assert '>50.0 %</td><td class="number" data-value="0.5">50.0 %</td>' in alone and "1 of 2<" in alone
+
+
+def test_it_shows_what_unjudged_documents_could_change_and_what_to_judge(demo):
+    folder, _ = demo
+    runs = {name: folder / f"{name}.run" for name in ("lexical", "dense", "popular")}
+    found = gradely.holes(folder / "qrels.txt", runs, MEASURES[:1])
+    html = (folder / "page.html").read_text(encoding="utf-8")
+    section = html.partition('<h2 id="holes">')[2].partition("<h2")[0]
+    assert found.summary() in section.replace("<wbr>", "")
+    for pair in found.pairs:
+        assert any(f"{sign}{abs(pair.high):.4f}" in section for sign in "+−")
+    rows = section.partition('id="to-judge"')[2].replace("<wbr>", "")
+    for query, document, worth in found.judge(20).documents:
+        assert f"<bdi>{query}</bdi></td><td><bdi>{document}</bdi></td>" in rows and f">{worth:.4f}<" in rows
+    assert 'aria-label="Mean (dot), how far the order of tied documents' in section
 
 
 def test_it_is_the_same_each_time(demo):

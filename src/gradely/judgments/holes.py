@@ -184,9 +184,12 @@ class Holes(Result):
         pairs = [pair for pair in self.pairs if pair.measure == measure]
         if len(pairs) == 1:
             return f"{_say_pair(pairs[0])} the labels of the {open_documents} {where}."
-        decided = sum(pair.decided for pair in pairs)
-        share = f"{decided:,} of {count_of(len(pairs), 'pair')} of runs {'is' if decided == 1 else 'are'}"
-        return f"{share} decided by {measure}, whatever the labels of the {open_documents} {where}."
+        decided, labels = sum(pair.decided for pair in pairs), f"the labels of the {open_documents} {where}"
+        if not decided:
+            return f"No pair of runs is decided by {measure}: {labels} could turn each of the {len(pairs):,}."
+        of = f"All {len(pairs):,}" if decided == len(pairs) else f"{decided:,} of {len(pairs):,}"
+        are = "is" if decided == 1 else "are"
+        return f"{of} pairs of runs {are} decided by {measure}, whatever {labels}."
 
     def table(self) -> Table:
         """Return one row per measure and run: its mean, the range of it, and how wide that is."""

@@ -56,6 +56,31 @@ def leaderboard(size: int) -> Chart:
     )
 
 
+def label_ranges(rows: Rows, measure: str) -> Chart:
+    """Mean, tie interval, and the range over the labels of unjudged documents, of each run."""
+    alt = altair()
+    base = alt.Chart(alt.InlineData(values=rows), width="container", height=24 * len(rows) + 20)
+    y, scale = alt.Y("run:N", sort=None, title=None), alt.Scale(zero=False)
+    tip = [alt.Tooltip("run:N")] + [
+        alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high", "worst", "best")
+    ]
+    line = base.mark_rule(strokeWidth=1.5).encode(
+        x=alt.X("low:Q", title=measure, scale=scale), x2="high:Q", y=y, tooltip=tip
+    )
+    ends = [
+        base.mark_tick(thickness=1.5, size=12, color="currentColor").encode(x=f"{end}:Q", y=y, tooltip=tip)
+        for end in ("low", "high")
+    ]
+    ties = base.mark_bar(height=8, opacity=0.45, color=PALETTE[1]).encode(x="worst:Q", x2="best:Q", y=y, tooltip=tip)
+    value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="value:Q", y=y, tooltip=tip)
+    return chart(
+        alt.layer(ties, line, *ends, value),
+        "Mean (dot), how far the order of tied documents can move it (bar), and how far the labels of unjudged "
+        "documents could (line with ends).",
+        still=True,
+    )
+
+
 def differences() -> Chart:
     """The difference of two runs on each query, sorted."""
     alt = altair()

@@ -21,6 +21,7 @@ from gradely.measures import Measure, parameters
 from gradely.measures.base import show
 from gradely.report import charts
 from gradely.report.data import BARS, Detail, Rankings, gather, script_data
+from gradely.report.holes import about_holes
 from gradely.report.page import Chart, cut, render, source, versions
 from gradely.report.systems import groups_page
 
@@ -188,17 +189,19 @@ def page(
     data["summary"] = cut(comparison.summary(), ANSWER)
     data["answers"] = [cut(answer, ANSWER) for answer in comparison.answers().values()]
     lacking = _add_texts(data, board, rankings, queries_text, docs_text)
+    holes = about_holes(comparison, data["runs"])
     taus = _correlations(board)
     return render(
         "comparison.html",
         title=title,
-        charts=_charts(board, pairwise, taus),
+        charts=_charts(board, pairwise, taus) | ({} if holes is None else {"holes": holes.chart()}),
         data=data,
         script=script(),
         data_of=data,
         taus=taus,
         left_out=_left_out(board, pairwise, data) + lacking,
         ties=about_ties(board, details, data["runs"]),
+        holes=holes,
         segments=about_segments(comparison, data["runs"]),
         details=details,
         depth=rankings.depth,

@@ -1,0 +1,75 @@
+"""The section of a comparison's page about unjudged documents: what their labels could change, and what to judge."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from gradely.errors import DataError, MeasureError
+from gradely.evaluation.evaluate import Progress, ignore
+from gradely.evaluation.label_bounds import LabelRanges, bound_labels
+from gradely.judgments.holes import Holes, OpenPair, Unjudged
+from gradely.report import charts
+from gradely.report.page import Chart, cut
+
+if TYPE_CHECKING:
+    from gradely.comparison.compare import Comparison
+
+RUNS, PAIRS, DOCUMENTS = 60, 50, 20
+"""the most runs, pairs and documents that a page shows"""
+
+
+class AboutHoles(NamedTuple):
+    """The range of every run and of every difference by one measure, and the documents to judge first."""
+
+    measure: str
+    summary: str
+    caption: str
+    rows: list[dict[str, Any]]
+    """run, value, low, high, and worst and best by the order of ties"""
+    runs: int
+    pairs: list[OpenPair]
+    """open ones first, the largest differences first"""
+    all_pairs: int
+    documents: list[Unjudged]
+    worth: str
+    """what the worth of a document is, and of how many documents these are the first"""
+
+    def chart(self) -> Chart:
+        """Return the ranges as a chart."""
+        return charts.label_ranges(self.rows, self.measure)
+
+
+def about_holes(comparison: "Comparison", names: list[str], progress: Progress = ignore) -> AboutHoles | None:
+    """Return what there is to say by the first measure that has ranges; `names` are those that the page shows.
+
+    None where there is no such measure, where policies leave nothing open, or where nothing is unjudged.
+    """
+    found = _find(comparison, progress)
+    if found is None or not any(found.unjudged.values()):
+        return None
+    board = comparison.board
+    holes = Holes(found.runs, found, [board.qrels.queries[i] for i in found.counted.tolist()])
+    measure, title = holes.measures[0], dict(zip(board.names, names, strict=True))
+    rows = []
+    for name in board.names[:RUNS]:
+        value, (low, high) = holes.values[name][measure], holes.ranges[name][measure]
+        tied = board.tie_ranges[name].get(measure)
+        worst, best = (tied.low, tied.high) if tied else (value, value)
+        rows.append({"run": title[name], "value": value, "low": low, "high": high, "worst": worst, "best": best})
+    pairs = sorted(holes.pairs, key=lambda pair: (pair.decided, -abs(pair.difference)))
+    shown = [pair._replace(a=title[pair.a], b=title[pair.b]) for pair in pairs[:PAIRS]]
+    judge = holes.judge(DOCUMENTS)
+    summary = cut(holes.summary(), 2000)
+    return AboutHoles(
+        measure, summary, holes.caption(), rows, len(title), shown, len(pairs), judge.documents, judge.remarks()[0]
+    )
+
+
+def _find(comparison: "Comparison", progress: Progress) -> LabelRanges | None:
+    board = comparison.board
+    for name, measure in board.measures.items():
+        try:
+            return bound_labels(board.qrels, comparison.opened, {name: measure}, board.settings, progress=progress)
+        except MeasureError:
+            continue
+        except DataError:  # a policy that goes by labels
+            return None
+    return None
