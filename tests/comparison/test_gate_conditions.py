@@ -1,15 +1,12 @@
-"""Floors, non-inferiority, JUnit, gates on suites, and what continuous integration runs: the action and pytest."""
+"""Floors, non-inferiority, JUnit, and gates on suites."""
 
 import json
 import os
-import subprocess
-import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from scipy import stats
 
 import gradely
@@ -18,7 +15,6 @@ from gradely.comparison.verdicts import Case, show_against
 from gradely.data.demo import collection
 from tests.comparison.test_suite import SUITE, differences, iterate, ranked, write
 
-ROOT = Path(__file__).parents[2]
 QRELS = {f"q{i}": {"d": 1} for i in range(12)}
 FIRST, LOWER, ONCE = (ranked(places) for places in ([1] * 12, [2] * 11 + [3], [1] * 11 + [4]))
 
@@ -290,63 +286,6 @@ def test_wrong_gates_on_suites_end_with_one_line_and_code_2(files, arguments, me
     assert cli(["gate", "--suite", "data/suite.toml", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == "" and err.startswith(f"gradely: {message}") and err.count("\n") == 1
-
-
-def run_action(tmp_path, **inputs):
-    """Run the shell steps of action.yml as a runner does; return the exit codes, and what was installed."""
-    action = yaml.safe_load((ROOT / "action.yml").read_text())
-    unknown = set(inputs) - set(action["inputs"])
-    assert not unknown, unknown
-    given = {name: inputs.get(name, one.get("default", "")) for name, one in action["inputs"].items()}
-    tools = tmp_path / "tools"
-    tools.mkdir(exist_ok=True)
-    (tools / "python").write_text('#!/bin/sh\necho "$@" >> "$INSTALLED"\n')  # installs nothing
-    (tools / "gradely").write_text(f'#!/bin/sh\nexec {sys.executable} -m gradely "$@"\n')
-    for tool in tools.iterdir():
-        tool.chmod(0o755)
-    path = f"{tools}{os.pathsep}{os.environ['PATH']}"
-    around = {
-        "GITHUB_ACTION_PATH": str(ROOT),
-        "GITHUB_STEP_SUMMARY": "summary.md",
-        "INSTALLED": "installed",
-        "PATH": path,
-    }
-    codes = []
-    for step in action["runs"]["steps"]:
-        used = step.get("env", {}).items()
-        environment = {name: given[text.removeprefix("${{ inputs.").removesuffix(" }}")] for name, text in used}
-        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]]
-        codes.append(
-            subprocess.run(shell, env=os.environ | around | environment, check=False, capture_output=True).returncode
-        )
-    return codes, Path("installed").read_text()
-
-
-def test_the_action_fails_a_bad_build(demo, tmp_path):
-    files = {"qrels": "qrels.txt", "baseline": "lexical.run", "arguments": "-m nDCG@10 --max-drop 0.01"}
-    assert run_action(tmp_path, **files, new="dense.run") == ([0, 0], f"-m pip install --quiet {ROOT}\n")
-    assert run_action(tmp_path, **files, new="popular.run", junit="a.xml")[0] == [0, 1]
-    assert ET.parse("a.xml").getroot().get("failures") == "1" and "❌" in Path("summary.md").read_text()
-    assert run_action(tmp_path, qrels="qrels.txt", new="dense.run", arguments="--min R@10=0.9")[0] == [0, 1]
-
-
-def test_the_action_gates_a_suite(files, tmp_path):
-    suite = {"suite": "data/suite.toml", "new": "c", "arguments": "--max-drop 0.3"}
-    assert run_action(tmp_path, **suite)[0] == [0, 0]
-    assert run_action(tmp_path, **suite | {"arguments": "--min R@1=0.9"}, baseline="a")[0] == [0, 1]
-
-
-def test_the_pytest_example_fails_a_bad_build(demo, tmp_path):
-    text = (ROOT / "docs" / "guides" / "gate.md").read_text()
-    example = next(block for block in text.split("```python\n")[1:] if block.startswith("# test_ranking.py"))
-    (tmp_path / "test_ranking.py").write_text(example.partition("```")[0])
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-c", os.devnull, "--rootdir", "."]
-    outcomes = {}
-    for name in ("lexical", "popular"):
-        (tmp_path / "new.run").write_text((tmp_path / f"{name}.run").read_text())
-        done = subprocess.run([*command, "test_ranking.py"], capture_output=True, text=True, check=False)
-        outcomes[name] = (done.returncode, "is worse than" in done.stdout)
-    assert outcomes == {"lexical": (0, False), "popular": (1, True)}
 
 
 def test_floors_follow_weights_and_leave_the_judge_alone():

@@ -38,6 +38,20 @@ RESULTS = {
         lambda: gradely.gate(QRELS, RUNS[0], RUNS[1], PAIR),
         ["gate", QRELS, RUNS[0], "--baseline", RUNS[1], *MEASURES],
     ),
+    "floors": (
+        lambda: gradely.gate(QRELS, RUNS[0], floors={"AP": 0.4, "R@10": 0.9}),
+        ["gate", QRELS, RUNS[0], "--min", "AP=0.4", "--min", "R@10=0.9"],
+    ),
+    "groups": (
+        lambda: gradely.compare(QRELS, {"two": RUNS[:2], "popular": RUNS[2]}, PAIR),
+        ["compare", QRELS, RUNS[2], "--group", "two=[dl]e*.run", *MEASURES],
+    ),
+    "systems": (lambda: gradely.compare(QRELS, {"two": RUNS[:2], "one": RUNS[2:]}, PAIR).systems, None),
+    "suite": (lambda: gradely.suite("suite.json"), ["suite", "suite.json"]),
+    "suite_gate": (
+        lambda: gradely.suite("suite.json").gate("dense", "lexical", floors={"R@10": 0.9}),
+        ["gate", "--suite", "suite.json", "dense", "--baseline", "lexical", "--min", "R@10=0.9"],
+    ),
     "keep_scores": (lambda: gradely.keep_scores(QRELS, RUNS[0], PAIR), None),
     "tie_sensitivity": (lambda: gradely.tie_sensitivity(QRELS, RUNS, PAIR), ["ties", QRELS, *RUNS, *MEASURES]),
     "correlate": (lambda: gradely.correlate(QRELS, RUNS, PAIR), ["correlate", QRELS, *RUNS, *MEASURES]),
@@ -68,6 +82,9 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo")
     for name, text in collection().items():
         (path / name).write_text(text)
+    entry = {"qrels": QRELS, "runs": {name.removesuffix(".run"): name for name in RUNS}}
+    less = entry | {"runs": {"dense": "popular.run", "lexical": "lexical.run"}}
+    (path / "suite.json").write_text(json.dumps({"measures": PAIR, "one": entry, "two": less, "three": entry}))
     return path
 
 

@@ -451,10 +451,6 @@ class Gate(Verdicts):
         texts = select_texts(queries_text, [str(row[0]) for row in rows])
         return Table([*header, "text"], [[*row, texts.get(str(row[0]), "")] for row in rows])
 
-    def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per measure, of pandas, polars or pyarrow."""
-        return Table(Change._fields, [list(row) for row in self.changes]).to_frame(library)
-
     def caption(self) -> str:
         """Return how it was decided."""
         queries = count_of(len(self.queries), "query")

@@ -211,6 +211,11 @@ class Verdicts(Result):
             *([self.floors_table()] if self.floors else []),
         ]
 
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return a dataframe with one row per measure, or per floor where nothing is compared."""
+        kind, rows = (Change, self.changes) if self.changes else (Floor, self.floors)
+        return Table(kind._fields, [list(row) for row in rows]).to_frame(library)
+
     def remarks(self) -> list[str]:
         """Return how it was decided."""
         return [self.caption()]
