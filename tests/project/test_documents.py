@@ -59,7 +59,9 @@ def commands(block):
 
 
 TOOLS = (
+    "beir",
     "ir_measures",
+    "lightgbm",
     "mlflow",
     "pyspark",
     "pytrec_eval",
@@ -68,6 +70,7 @@ TOOLS = (
     "sentence_transformers",
     "sklearn",
     "torchmetrics",
+    "xgboost",
 )
 """examples that import these are run by make test-tools, where they are installed"""
 

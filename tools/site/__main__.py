@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-from tools.site import commands, demo, landmarks, measures, names, sources
+from tools.site import commands, demo, landmarks, machines, measures, names, sources
 
 HERE = Path(__file__).parent
 
@@ -21,6 +21,7 @@ def main(folder: str = "site") -> int:
         sources.gather(text)
         generate(text)
         code = build_main(["-q", "-W", "--keep-going", "-c", str(HERE), "-d", str(cache), str(text), str(target)])
+        machines.write(text, target)
     landmarks.add(target)
     demo.write_report(target / "sample-report.html")
     for name in (".buildinfo", "objects.inv"):

@@ -1,5 +1,7 @@
 """What Sphinx is told: Markdown, the theme, and nothing that a page would have to fetch from elsewhere."""
 
+from pathlib import Path
+
 import gradely
 
 project = "gradely"
@@ -20,6 +22,7 @@ html_title = "gradely"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_js_files = ["site.js", "figures.js"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_copy_source = False
 html_show_sphinx = False
 html_math_renderer = "mathml"
