@@ -383,22 +383,8 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     above, relevance, adds = (by_document(table[0]) for table in (view.above, view.grade, measure.terms(view)))
     factors = measure.factors(view)
     gain, weight = ({}, {}) if factors is None else (by_document(table[0]) for table in factors)
-    lines = [
-        Line(
-            first,
-            last,
-            doc,
-            float(scores[doc]),
-            labels.get(doc),
-            relevance.get(doc),
-            adds.get(doc, 0.0),
-            gain.get(doc),
-            weight.get(doc),
-            by_subtopic.get(doc),
-        )
-        for start, tied in _groups(scores)
-        for first, last, doc in _seats(tied, start, settings, query, above)
-    ]
+    known = {"label": labels, "relevance": relevance, "gain": gain, "weight": weight, "subtopics": by_subtopic}
+    lines = _lines(scores, query, settings, above, adds, known)
     first = measure.start(view)
     start = 0.0 if first is None else float(np.sum(first))
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]), _unit(measure, view))
@@ -418,25 +404,34 @@ def _expect(
     relevance = batch.mean(measure.apply_relevance(batch.by_label).grade[0, :])
     tables = (batch.places.above, batch.mean(batch.labels), relevance, expected.terms, expected.gain)
     above, label_of, relevance_of, adds, gain = (dict(zip(docs, table[0].tolist(), strict=False)) for table in tables)
-    chances = qrels.judgments(query)
-    lines = [
+    known = {"label": label_of, "relevance": relevance_of, "gain": gain, "chances": qrels.judgments(query)}
+    lines = _lines(scores, query, settings, above, adds, known)
+    start = 0.0 if expected.start is None else float(expected.start[0])
+    norm = 1.0 if expected.norm is None else float(expected.norm[0])
+    return _Part(lines, start, fsum([start, *adds.values()]), norm, 0)
+
+
+def _lines(
+    scores: Mapping[str, float],
+    query: str,
+    settings: Settings,
+    above: dict[str, int],
+    adds: Mapping[str, float],
+    known: Mapping[str, Mapping[str, Any]],
+) -> list[Line]:
+    """Return the documents of a ranking in order, with what is known of judged ones, {field: {document: value}}."""
+    return [
         Line(
             first,
             last,
             doc,
             float(scores[doc]),
-            label_of.get(doc),
-            relevance_of.get(doc),
-            adds.get(doc, 0.0),
-            gain.get(doc),
-            chances=chances.get(doc),
+            adds=adds.get(doc, 0.0),
+            **{field: values.get(doc) for field, values in known.items()},
         )
         for start, tied in _groups(scores)
         for first, last, doc in _seats(tied, start, settings, query, above)
     ]
-    start = 0.0 if expected.start is None else float(expected.start[0])
-    norm = 1.0 if expected.norm is None else float(expected.norm[0])
-    return _Part(lines, start, fsum([start, *adds.values()]), norm, 0)
 
 
 def _unit(measure: Measure, view: Batch) -> int:
