@@ -82,7 +82,7 @@ def bash(tmp_path):
         ("gradely evaluate -m mua", "gradely evaluate -m muAP "),
         ("gradely evaluate -m nDCG@2", "gradely evaluate -m nDCG@20 "),
         ("gradely evaluate -m 'AP(rel=2)@2", "gradely evaluate -m 'AP(rel=2)@20' "),
-        ("gradely evaluate -m nDCG@20 -m RB", "gradely evaluate -m nDCG@20 -m RBP "),
+        ("gradely evaluate -m nDCG@20 -m bpr", "gradely evaluate -m nDCG@20 -m bpref "),
         ("gradely compare qrels.txt --report=q", "gradely compare qrels.txt --report=qrels.txt "),
         ("gradely trec_eval -q q", "gradely trec_eval -q qrels.txt "),
         ("gradely measures Succ", "gradely measures Success "),

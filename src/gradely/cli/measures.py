@@ -9,7 +9,9 @@ import click
 from gradely.cli import options
 from gradely.cli.options import MEASURE
 from gradely.cli.output import OutputOptions, write, write_result
+from gradely.errors import MeasureError
 from gradely.evaluation.notes import Note
+from gradely.evaluation.properties import FAMILIES, Properties, find_family, measures_of
 from gradely.evaluation.result import Result, Section
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
@@ -50,22 +52,35 @@ FUNCTIONS: dict[str, type[Relevance]] = {
 
 
 class Overview(Result):
-    """All measures, a line each; in Markdown, the page about all of them."""
+    """All measures, or those of a family, a line each; in Markdown, the page about all of them."""
 
     notes: Sequence[Note] = ()
 
+    def __init__(self, family: str | None = None) -> None:
+        """Take the name of a family."""
+        self.family = family
+
     def table(self) -> Table:
         """Return one row per measure."""
-        rows: list[list[Cell]] = [[measure.name, summary(measure), ", ".join(parameters(measure))] for measure in ALL]
+        measures = measures_of(self.family)
+        rows: list[list[Cell]] = [
+            [measure.name, summary(measure), ", ".join(parameters(measure))] for measure in measures
+        ]
         return Table(["measure", "what it says", "parameters"], rows)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the table, and where there is more."""
-        return [self.table(), "`gradely measures NAME` explains one."]
+        about = [] if self.family is None else [f"{FAMILIES[self.family][0]}."]
+        families = "" if self.family else f" Families, for --family: {', '.join(FAMILIES)}."
+        return [
+            *about,
+            self.table(),
+            f"`gradely measures NAME` explains one, `--compare` says how they differ.{families}",
+        ]
 
     def markdown(self) -> str:
-        """Return the page about all measures."""
-        return page()
+        """Return the page about all measures, or the table of a family."""
+        return page() if self.family is None else to_markdown(self.table())
 
 
 class Card(Result):
@@ -100,14 +115,22 @@ class Card(Result):
 
 @options.command("measures")
 @click.argument("name", type=MEASURE, required=False)
+@click.option("--family", metavar="NAME", help=f"Only the measures of a family: {', '.join(FAMILIES)}.")
+@click.option("--compare", is_flag=True, help="Say how measures differ: grades, ties, top-heavy, normalised, axioms.")
 @options.output
-def command(name: str | None, output: OutputOptions) -> None:
+def command(name: str | None, family: str | None, output: OutputOptions, *, compare: bool) -> None:
     """List all measures, or describe one: formula, parameters, ties, reference.
 
     Without NAME, --format markdown is a page that describes all measures.
     """
-    result = Card(find(name)) if name else Overview()
-    if output.form == "markdown":
+    if name and (family or compare):
+        raise MeasureError("give the name of a measure, or --family and --compare, not both")
+    if name:
+        result: Card | Overview | Properties = Card(find(name))
+    else:
+        known = None if family is None else find_family(family)
+        result = Properties(known) if compare else Overview(known)
+    if output.form == "markdown" and not isinstance(result, Properties):
         write(result.markdown(), output.path)
     else:
         write_result(result, output)

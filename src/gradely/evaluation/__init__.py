@@ -16,6 +16,7 @@
     likely_mistakes  qrels and run that look swapped, labels that a binary measure overlooks
     arrays       evaluate_arrays
     explain      one query, rank by rank
+    properties   what measures see and hold, found by trying them on small rankings
     check        what is wrong or odd in judgments and runs
 
 Where the judged documents of a run stand comes from data; what several runs say together is for comparison.

@@ -289,6 +289,7 @@ class IPrec(Binary):
     """
 
     name = "IPrec"
+    may_refuse = True
     takes_fixed = False
     recall: float | Iterable[float] = parameter(
         default=tuple(i / 10 for i in range(11)), doc="a level of recall, or several to average over"

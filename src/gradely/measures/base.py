@@ -43,6 +43,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
+    may_refuse: ClassVar[bool] = False
+    """True where that mean is refused for tie groups with too many states"""
     takes_fixed: ClassVar[bool] = True
     """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
     needs_subtopics: ClassVar[bool] = False

@@ -118,6 +118,7 @@ class G(ComposedMeasure, GainBased):
     """
 
     name = "G"
+    may_refuse = True
     takes_fixed = False
 
     def plain_terms(self, batch: Batch) -> Array:

@@ -225,6 +225,7 @@ class OPA(PairMeasure, Graded):
     """
 
     name = "OPA"
+    may_refuse = True
 
     def kinds(self, batch: Batch) -> Array:
         """Which level of relevance it is, those of the pool counted from the lowest; 0 for none."""

@@ -361,6 +361,7 @@ class BPM(ArrangedMeasure, Expecting):
     """
 
     name = "BPM"
+    may_refuse = True
     takes_fixed = False
 
     def kinds(self, batch: Batch) -> Array:

@@ -1,0 +1,244 @@
+"""What measures do, found by trying them on small rankings: to choose one by what it sees, and not by its name."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from functools import cache
+from itertools import combinations, product
+from typing import NamedTuple
+
+from gradely.errors import MeasureError, did_you_mean
+from gradely.evaluation.evaluate import evaluate
+from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Result, Section
+from gradely.measures import ALL, Measure
+from gradely.tables import Cell, Table
+
+FAMILIES = {
+    "sets": ("What is in the top k, in any order", "P R F1 F SetAP RelativeP Rprec Utility Judged Unjudged"),
+    "first": ("Where the first relevant document stands", "RR Success"),
+    "precision": (
+        "Precision, averaged over relevant documents",
+        "AP infAP IPrec GAP xGAP eGAP muAP Q Pplus",
+    ),
+    "gain": ("Gain, discounted by rank", "DCG nDCG NDCNG nDCGphi SDCG G binG"),
+    "users": (
+        "A user who goes on with some chance, or stops when satisfied",
+        "RBP RBPresidual ERR nERR iRBU INSQ INST BPM NERR8 NERR9 NERR10 NERR11",
+    ),
+    "pairs": ("Pairs of documents in the right order", "bpref AUC OPA"),
+    "agreement": ("Agreement with an ideal ranking, rank by rank", "Compat"),
+    "diversity": (
+        "How much of the subtopics of a query is covered",
+        "alpha_DCG alpha_nDCG ERR_IA nERR_IA NRBP nNRBP AP_IA P_IA StRecall D_nDCG Dsharp_nDCG",
+    ),
+}
+"""by name, what the measures of a family look at, and which they are"""
+POOLS = ((2, 2, 1, 1, 0, 0), (3, 3, 2, 1, 0))
+"""the labels of the queries on which measures are tried"""
+LENGTH, DEEP = 4, 10
+"""the length of the rankings, and the rank down to which a single relevant document is moved"""
+SAME = 1e-9
+"""values that differ by less are the same"""
+
+
+class Property(NamedTuple):
+    """A measure, and what it does."""
+
+    measure: type[Measure]
+    family: str
+    grades: bool
+    """whether the order of documents with different labels above 0 matters"""
+    ties: str
+    """how the mean over the orders of tied documents is found"""
+    top_heavy: bool
+    """whether the first ranks weigh more than later ones"""
+    normalised: bool
+    """whether the ideal ranking of every query is worth 1"""
+    non_relevant: bool
+    """whether it matters if a document is judged not relevant or not judged at all"""
+    subtopics: bool
+    """whether it needs judgments by subtopic"""
+    swap: bool
+    """whether no ranking was found where it falls by putting the better one of two documents first"""
+    replace: bool
+    """whether no ranking was found where it falls by replacing a document by a better one"""
+
+
+def find_family(name: str) -> str:
+    """Return a family by name, whatever its case; refuse one that there is not."""
+    if name.lower() not in FAMILIES:
+        raise MeasureError(f"no family {name!r}: use one of {', '.join(FAMILIES)}.{did_you_mean(name, FAMILIES)}")
+    return name.lower()
+
+
+def measures_of(family: str | None) -> list[type[Measure]]:
+    """Return the measures of a family, or all, in the order of every table."""
+    if family is None:
+        return list(ALL)
+    names = FAMILIES[family][1].split()
+    return [measure for measure in ALL if measure.name in names]
+
+
+class Properties(Result):
+    """What measures see and hold, one row per measure, as `gradely measures --compare` prints it."""
+
+    notes: Sequence[Note] = ()
+
+    def __init__(self, family: str | None = None) -> None:
+        """Try all measures, or those of a family."""
+        self.properties = try_measures(measures_of(family))
+
+    def table(self) -> Table:
+        """Return one row per measure."""
+        rows: list[list[Cell]] = []
+        for entry in self.properties:
+            flags = entry[4:]
+            rows.append([entry.measure.name, entry.family, _yes(entry.grades), entry.ties, *map(_yes, flags)])
+        header = ["measure", "family", "grades", "ties", "top-heavy", "normalised", "judged 0"]
+        return Table([*header, "subtopics", "swap", "replace"], rows)
+
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+        """Return the table, and what its columns mean."""
+        return [self.table(), LEGEND]
+
+
+LEGEND = [
+    "grades: the order of documents with different labels above 0 matters",
+    "ties: the mean over all orders is exact; exact unless a tie group has too many states; or sampled",
+    "top-heavy: the first ranks weigh more than later ones",
+    "normalised: the ideal ranking of every query is worth 1",
+    "judged 0: a document that is judged not relevant differs from one without a judgment",
+    "subtopics: it needs judgments by subtopic",
+    "swap: no ranking was found where it falls by putting the better one of two documents first",
+    "replace: no ranking was found where it falls by replacing a document by a better one",
+    f"All but ties and subtopics was found by trying all rankings of {LENGTH} documents of two small pools.",
+]
+
+
+def _yes(flag: bool) -> str:
+    return "yes" if flag else ""
+
+
+class World(NamedTuple):
+    """A ranking, as labels from the first rank on, and the labels of judged documents that it lacks."""
+
+    ranking: tuple[int | None, ...]
+    """None is a document without a judgment"""
+    missed: tuple[int, ...] = ()
+
+
+def try_measures(measures: Iterable[type[Measure]]) -> list[Property]:
+    """Return what some measures do."""
+    measures = list(measures)
+    family = {name: key for key, (_, names) in FAMILIES.items() for name in names.split()}
+    values = _values(measures)
+    return [
+        Property(
+            measure,
+            family[measure.name],
+            _sees_grades(values[measure.name]),
+            "sampled" if not measure.takes_expected else "exact or sampled" if measure.may_refuse else "exact",
+            _is_top_heavy(values[measure.name]),
+            _is_normalised(values[measure.name]),
+            _sees_judgments(values[measure.name]),
+            measure.needs_subtopics,
+            _never_falls(values[measure.name], _swaps()),
+            _never_falls(values[measure.name], _replacements()),
+        )
+        for measure in measures
+    ]
+
+
+@cache
+def worlds() -> list[World]:
+    """Return every ranking of some documents of a pool, with up to two that have no judgment."""
+    made = []
+    for pool in POOLS:
+        for ranking in product([*sorted({*pool}), None], repeat=LENGTH):
+            left = Counter(pool)
+            left.subtract(label for label in ranking if label is not None)
+            if min(left.values()) >= 0 and ranking.count(None) <= 2:
+                made.append(World(ranking, tuple(sorted(left.elements()))))
+    return made
+
+
+@cache
+def _swaps() -> list[tuple[World, World]]:
+    """Return pairs of worlds, the second with a better document put before a worse one."""
+    pairs = []
+    for world in worlds():
+        for i, j in combinations(range(LENGTH), 2):
+            if (world.ranking[i] or 0) < (world.ranking[j] or 0):
+                swapped = list(world.ranking)
+                swapped[i], swapped[j] = swapped[j], swapped[i]
+                pairs.append((world, World(tuple(swapped), world.missed)))
+    return pairs
+
+
+@cache
+def _replacements() -> list[tuple[World, World]]:
+    """Return pairs of worlds, the second with a better document that was missed in place of another."""
+    pairs = []
+    for world in worlds():
+        for i, label in product(range(LENGTH), {*world.missed}):
+            old = world.ranking[i]
+            if label > (old or 0):
+                missed = list(world.missed)
+                missed.remove(label)
+                missed += [] if old is None else [old]
+                better = World((*world.ranking[:i], label, *world.ranking[i + 1 :]), tuple(sorted(missed)))
+                pairs.append((world, better))
+    return pairs
+
+
+def _alone(rank: int) -> World:
+    """Return a ranking of documents without judgments but for one that is relevant."""
+    return World((*(None,) * (rank - 1), 3, *(None,) * (DEEP - rank)))
+
+
+IDEALS = (*(World(pool) for pool in POOLS), World((2, 1, 0)), World((1, 1, 0)))
+UNJUDGED = (World((0, 2, 0, 1), (1, 2)), World((None, 2, None, 1), (1, 2)))
+"""a ranking, and the same without the judgments of documents that are not relevant"""
+
+
+def _values(measures: Sequence[type[Measure]]) -> dict[str, dict[World, float]]:
+    """Return, by measure, the value of every ranking that is looked at."""
+    tried = list(dict.fromkeys([*worlds(), *map(_alone, range(1, DEEP + 1)), *UNJUDGED, *IDEALS]))
+    qrels: dict[str, dict[str, dict[str, int]]] = {}
+    runs: dict[str, list[str]] = {}
+    for q, world in enumerate(tried):
+        runs[str(q)] = [f"d{i}" for i in range(len(world.ranking))]
+        labels = {doc: label for doc, label in zip(runs[str(q)], world.ranking, strict=True) if label is not None}
+        labels |= {f"m{i}": label for i, label in enumerate(world.missed)}
+        qrels[str(q)] = {doc: {"a": label} for doc, label in labels.items()}
+    scores = evaluate(qrels, runs, [measure() for measure in measures])
+    return {
+        measure.name: dict(zip(tried, scores.values[:, j].tolist(), strict=True)) for j, measure in enumerate(measures)
+    }
+
+
+def _sees_grades(value: dict[World, float]) -> bool:
+    """True where it matters which of two relevant documents of different labels stands first."""
+    return any(
+        abs(value[a] - value[b]) > SAME
+        for a, b in _swaps()
+        if [(label or 0) > 0 for label in a.ranking] == [(label or 0) > 0 for label in b.ranking]
+    )
+
+
+def _is_top_heavy(value: dict[World, float]) -> bool:
+    first, last = value[_alone(1)] - value[_alone(2)], value[_alone(DEEP - 1)] - value[_alone(DEEP)]
+    return first > last + SAME
+
+
+def _is_normalised(value: dict[World, float]) -> bool:
+    return all(abs(value[ideal] - 1) <= SAME for ideal in IDEALS)
+
+
+def _sees_judgments(value: dict[World, float]) -> bool:
+    judged, unjudged = UNJUDGED
+    return abs(value[judged] - value[unjudged]) > SAME
+
+
+def _never_falls(value: dict[World, float], pairs: Iterable[tuple[World, World]]) -> bool:
+    return all(value[better] >= value[worse] - SAME for worse, better in pairs)
