@@ -6,7 +6,7 @@ import re
 import pytest
 
 from gradely import evaluate
-from gradely.cli.main import run
+from gradely.cli.main import expand, run
 from gradely.parallel import MOST, cores, workers
 from gradely.tables import Table, to_delimited, to_markdown
 
@@ -120,3 +120,13 @@ def test_threads_are_not_more_than_are_of_use(folder, capfd):
     assert workers(5000) == min(5000, MOST * cores()) and workers(1) == 1 and workers(None) == cores()
     assert run(["evaluate", "qrels.json", "plain.json", "--threads", "5000"]) == 0
     assert run(["evaluate", "qrels.json", "plain.json", "--threads", "0"]) == 2
+
+
+def test_patterns_are_expanded_where_the_shell_leaves_them_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("b.run", "a.run", "qrels.txt"):
+        (tmp_path / name).write_text("")
+    words = ["evaluate", "qrels.txt", "*.run", "no*.run", "-m", "nDCG@10"]
+    assert expand(words) == words
+    monkeypatch.setattr("sys.platform", "win32")
+    assert expand(words) == ["evaluate", "qrels.txt", "a.run", "b.run", "no*.run", "-m", "nDCG@10"]

@@ -124,10 +124,19 @@ def start(command: tuple[str, ...]) -> NoReturn:
 
         code = complete(os.environ[COMPLETION])
     else:
-        code = run([*command, *sys.argv[1:]])
+        code = run([*command, *expand(sys.argv[1:])])
     with suppress(OSError):
         sys.stderr.flush()
     os._exit(code)
+
+
+def expand(words: list[str]) -> list[str]:
+    """Return the words of a command line, on Windows with files in place of patterns, which its shells leave alone."""
+    if sys.platform != "win32":
+        return words
+    from glob import glob
+
+    return [path for word in words for path in (sorted(glob(word)) if set(word) & set("*?") else []) or [word]]
 
 
 def _listen() -> None:
