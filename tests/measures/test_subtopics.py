@@ -263,3 +263,42 @@ def test_parameters_that_make_no_sense_are_refused(name, says):
 )
 def test_names_of_others_are_read(name, ours):
     assert str(gradely.parse(name)) == ours
+
+
+@pytest.mark.parametrize("policy", ["expected", "best", "worst", "order"])
+def test_arrays_of_subtopics_have_the_values_of_dicts(policy):
+    rng = np.random.default_rng(4)
+    names = [*SETTINGS, "nDCG", "alpha_nDCG(alpha=0.3)@2"]
+    scores, labels = rng.integers(0, 4, (30, 6)).astype(float), rng.integers(0, 3, (30, 6, 4))
+    mask = rng.random((30, 6)) < 0.8
+    mask[:, 0] = True
+    qrels = {
+        f"q{q}": {f"d{d}": {str(s): int(labels[q, d, s]) for s in range(4)} for d in range(6) if mask[q, d]}
+        for q in range(30)
+    }
+    run = {f"q{q}": {f"d{d}": scores[q, d] for d in range(6) if mask[q, d]} for q in range(30)}
+    expected = gradely.evaluate(qrels, run, names, ties=policy).values
+    for lists in (False, True):
+        arrays = [x.tolist() if lists else x for x in (scores, labels)]
+        values = gradely.evaluate_arrays(*arrays, names, mask, ties=policy)
+        np.testing.assert_allclose(np.stack(list(values.values()), axis=1), expected, atol=1e-12)
+    turned = [x[:, ::-1] for x in (scores, labels, mask)]
+    again = gradely.evaluate_arrays(*turned[:2], names, turned[2], ties="expected")
+    same = gradely.evaluate_arrays(scores, labels, names, mask, ties="expected")
+    assert all((again[name] == same[name]).all() for name in names)
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"group": [2]}, "leave out group and qid"),
+        ({"ties": "random"}, "ties='random' is not for labels by subtopic"),
+        ({"labels": [[[1, 0]]]}, "have the shape [queries, documents, subtopics]; found (1, 2) and (1, 1, 2)"),
+        ({"labels": [[[1, math.nan], [1, 0]]]}, "a label is NaN or infinite"),
+    ],
+)
+def test_arrays_of_subtopics_that_do_not_fit_are_refused(options, says):
+    labels = options.pop("labels", [[[1, 0], [0, 1]]])
+    with pytest.raises(gradely.DataError) as error:
+        gradely.evaluate_arrays([[2.0, 1.0]], labels, ["StRecall"], **options)
+    assert says in str(error.value)

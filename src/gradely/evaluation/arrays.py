@@ -10,7 +10,17 @@ import numpy.typing as npt
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.likely_mistakes import SAMPLE, look_swapped
-from gradely.kernel.arrays import Groups, Ints, align_arrays, check_numbers, group_documents, is_ragged, rank_documents
+from gradely.kernel.arrays import (
+    Groups,
+    Ints,
+    align_arrays,
+    are_by_subtopic,
+    check_numbers,
+    from_arrays,
+    group_documents,
+    is_ragged,
+    rank_documents,
+)
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Batch, Levels, rows_at_a_time
 from gradely.measures import Measure
@@ -37,7 +47,7 @@ def evaluate_arrays(
 
     Arrays have one row per query, and `mask` is true for real documents. Or they are flat: then `group` says how many
     documents each query has, or `qid` names the query of each document. Or they are lists with one list per query. With
-    `qid`, values are in the order in which queries first appear.
+    `qid`, values are in the order in which queries first appear. Labels by subtopic have one more dimension.
 
     The values are those of measures of from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks
     of queries, on all processors, without a copy of the whole, in a fraction of the time. Queries of about the same
@@ -51,6 +61,13 @@ def evaluate_arrays(
     check_ties(ties, without_names=True)
     named = parse_all(measures)
     _warn_of_swap(scores, labels)
+    if are_by_subtopic(scores, labels):
+        if group is not None or qid is not None:
+            raise DataError(
+                "labels by subtopic have the shape [queries, documents, subtopics]: leave out group and qid"
+            )
+        batch = from_arrays(scores, labels, mask, ties=ties, seed=seed)
+        return {name: measure(batch) for name, measure in named.items()}
     if group is not None or qid is not None or is_ragged(scores):
         if mask is not None:
             raise DataError("with groups there is nothing to mask: leave mask out")

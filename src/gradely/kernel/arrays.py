@@ -8,6 +8,7 @@ Tied documents stand in the order of their labels, so that no order of input cha
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from numbers import Real
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from gradely.errors import DataError
 from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
+from gradely.kernel.subtopics import Subtopics
 from gradely.parallel import cores, on_threads
 from gradely.settings import ArrayTies, check_seed, check_ties
 
@@ -35,7 +37,7 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
 
     `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
     PyTorch, JAX, CuPy or any other of the array API standard; lists become NumPy arrays. One dimension is one query.
-    `ties` is any policy but `trec`, which needs document names.
+    `ties` is any policy but `trec`, which needs document names. Labels may have one more dimension, for subtopics.
 
     >>> import gradely
     >>> batch = gradely.from_arrays([[0.9, 0.4, 0.4]], [[0, 2, 1]])
@@ -43,7 +45,52 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
     array([0.5])
     """
     check_ties(ties, without_names=True)
+    if are_by_subtopic(scores, labels):
+        return _rank_by_subtopic(scores, labels, mask, ties)
     return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
+
+
+def are_by_subtopic(scores: Any, labels: Any) -> bool:
+    """True where scores have two dimensions and labels three: queries, documents, subtopics."""
+    return _dimensions(labels) == 3 and _dimensions(scores) == 2
+
+
+def _dimensions(values: Any) -> int:
+    """Return how many dimensions an array has, or how deep lists are nested."""
+    depth = 0
+    while isinstance(values, list | tuple) and values:
+        depth, values = depth + 1, values[0]
+    return depth + int(getattr(values, "ndim", 0))
+
+
+def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
+    """Return the Batch of scores [Q, K] and labels [Q, K, S]; a document's own label is the highest that it has.
+
+    Tied documents, and those of a pool, are in the order of their labels, of the first subtopic first, so that no order
+    of the input changes a digit.
+    """
+    if ties == "random":
+        raise DataError("ties='random' is not for labels by subtopic: shuffle the documents, and take ties='order'")
+    scores, labels = as_arrays({"scores": scores, "labels": labels})
+    xp, number = namespace(scores), real_type(namespace(scores))
+    if 0 in labels.shape or tuple(labels.shape[:2]) != tuple(scores.shape):
+        shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
+        raise DataError(f"labels by subtopic have the shape [queries, documents, subtopics]; found {shapes}")
+    labels = xp.astype(labels, number)
+    scores, highest, mask = align_arrays(scores, xp.max(labels, axis=-1), mask, ties, 0)
+    check_numbers(xp, {"label": labels if mask is None else xp.where(mask[:, :, None], labels, 0.0)})
+    labels = labels if mask is None else xp.where(mask[:, :, None], labels, -xp.inf)
+    row = xp.arange(scores.shape[0], device=device_of(scores))[:, None]
+    alone = ties == "order"
+    by_label = xp.broadcast_to(xp.arange(scores.shape[1], device=device_of(scores)), scores.shape)
+    for s in range(labels.shape[2] - 1, -1, -1):
+        by_label = take_rows(by_label, xp.argsort(-labels[:, :, s][row, by_label], axis=1, stable=True))
+    keys = -xp.astype(scores, number) if mask is None else xp.where(mask, -xp.astype(scores, number), xp.inf)
+    order = xp.argsort(keys, axis=1, stable=True)
+    if not alone:
+        order = take_rows(by_label, xp.argsort(take_rows(keys, by_label), axis=1, stable=True))
+    batch = rank_documents(scores, highest, mask, ties)
+    return replace(batch, subtopics=Subtopics(labels[row, order], labels[row, by_label]))
 
 
 def align_arrays(
