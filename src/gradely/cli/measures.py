@@ -115,21 +115,23 @@ class Card(Result):
 
 @options.command("measures")
 @click.argument("name", type=MEASURE, required=False)
-@click.option("--family", metavar="NAME", help=f"Only the measures of a family: {', '.join(FAMILIES)}.")
-@click.option("--compare", is_flag=True, help="Say how measures differ: grades, ties, top-heavy, normalised, axioms.")
+@click.option("--family", "relatives", metavar="NAME", help=f"Measures of a family: {', '.join(FAMILIES)}.")
+@click.option(
+    "--compare", "differences", is_flag=True, help="How measures differ: grades, ties, top-heavy, normalised, axioms."
+)
 @options.output
-def command(name: str | None, family: str | None, output: OutputOptions, *, compare: bool) -> None:
+def command(name: str | None, relatives: str | None, output: OutputOptions, *, differences: bool) -> None:
     """List all measures, or describe one: formula, parameters, ties, reference.
 
     Without NAME, --format markdown is a page that describes all measures.
     """
-    if name and (family or compare):
+    if name and (relatives or differences):
         raise MeasureError("give the name of a measure, or --family and --compare, not both")
     if name:
         result: Card | Overview | Properties = Card(find(name))
     else:
-        known = None if family is None else find_family(family)
-        result = Properties(known) if compare else Overview(known)
+        family = None if relatives is None else find_family(relatives)
+        result = Properties(family) if differences else Overview(family)
     if output.form == "markdown" and not isinstance(result, Properties):
         write(result.markdown(), output.path)
     else:

@@ -275,7 +275,7 @@ def split_names(text: str) -> list[str]:
 
 
 GROUPS = {
-    "Measures": ("measures", "measure", "control"),
+    "Measures": ("measures", "measure", "control", "relatives", "differences"),
     "Judges": ("judge", "target", "slope", "paths", "raters", "how", "fill"),
     "Unjudged documents": ("listed", "simulate", "labels", "top", "deepest", "holes"),
     "Tests": (
