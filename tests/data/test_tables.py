@@ -161,6 +161,7 @@ def test_all_inputs_of_the_same_content_give_the_same_bits(kind, tmp_path, data)
         assert values(path, tmp_path / "r") == expected, i
 
 
+@pytest.mark.filterwarnings("ignore:.* documents with a label of 1 or more as relevant, and there are none")
 @pytest.mark.parametrize("ties", ["expected", "best", "worst", "order"])
 @settings(max_examples=40, deadline=None)
 @given(rows=tables(WHOLE), seed=st.integers(0, 9))

@@ -101,15 +101,15 @@ def threshold(labels, *measures):
 
 def test_binary_measures_say_from_which_label_on_a_document_counts():
     (note,) = threshold({"a": 1, "b": 0.9, "c": 0.2, "d": 0}, "RR", "AP", "nDCG")
-    assert "for RR, AP a document is relevant from label 1 on: 2 of 3 positive labels are below" in note
-    assert "RR(rel=0.5), by which labels from 0.5 on count" in note
+    assert "RR, AP count documents with a label of 1 or more as relevant: 2 of 3 positive labels are lower" in note
+    assert "RR(rel=0.5) counts those with 0.5 or more" in note
     (note,) = threshold({"a": 0.5, "b": 1, "c": 5}, "P@10")
-    assert "1 of 3 positive labels is below" in note and "P(rel=2.5), by which labels from 2.5 on count" in note
+    assert "1 of 3 positive labels is lower" in note and "P(rel=2.5) counts those with 2.5 or more" in note
     for labels in ({"a": 1.5, "b": 2.5}, {"a": 1, "b": 0}, {"a": 1, "b": -0.5}):  # whatever is above 0 counts
         assert threshold(labels, "AP") == []
     assert threshold({"a": 1.5, "b": 0.5}, "nDCG", "AP(rel=0.5)") == []
     (note,) = threshold({"a": 0.5, "b": 0.2}, "AP")
-    assert "the highest label is 0.5" in note and "none is" in note and "AP(rel=0.25), by which" in note
+    assert "there are none: the highest label is 0.5; AP(rel=0.25) counts those with 0.25 or more" in note
 
 
 def distances(path, *rows):

@@ -64,7 +64,7 @@ def test_labels_below_one_say_which_rel_to_use():
     (note,) = [
         note.text for note in gradely.evaluate(qrels, run, ["nDCG", "P@10", "AP"]).notes if note.kind == "labels"
     ]
-    assert "the highest label is 0.8" in note and "for P@10, AP" in note and "P(rel=0.4)" in note
+    assert "the highest label is 0.8" in note and "P@10, AP count documents" in note and "P(rel=0.4)" in note
     for measures in (["nDCG"], ["AP(rel=0.25)"]):
         assert not [note for note in gradely.evaluate(qrels, run, measures).notes if note.kind == "labels"]
     assert gradely.evaluate(qrels, run, ["P(rel=0.25)@2"]).mean() == {"P(rel=0.25)@2": 1.0}

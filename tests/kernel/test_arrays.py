@@ -67,6 +67,7 @@ OF_REAL = [kind(k=k) for kind in PLAIN for k in (None, 3)] + [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.* documents with a label of 1 or more as relevant, and there are none")
 @settings(max_examples=30, deadline=None)
 @given(
     columns=st.lists(st.tuples(st.integers(0, 2), st.floats(-1, 5, width=32)), min_size=2, max_size=9),

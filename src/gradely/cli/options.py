@@ -257,7 +257,12 @@ def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = F
     if "all" in measures:
         every = ALL if subtopics else PLAIN
         return parse_all([measure.name for measure in every if measure.takes_expected or ties != "expected"])
-    return parse_all(measures or DEFAULT)
+    named = parse_all(measures or DEFAULT)
+    first: dict[Measure, str] = {}
+    for name, measure in named.items():
+        if first.setdefault(measure, name) != name:
+            click.echo(f"{name} is {first[measure]}, and is shown once", err=True)
+    return {name: measure for measure, name in first.items()}
 
 
 def split_names(text: str) -> list[str]:

@@ -127,7 +127,8 @@ class Comparison(Result):
     def letters(self) -> dict[str, str]:
         """The letters of the runs that others may be better than; none where there are too many for letters."""
         names = [name for name in self.board.names if not self.design.baselines or name in self.design.baselines]
-        return dict(zip(names, LETTERS, strict=False)) if len(names) <= len(LETTERS) else {}
+        free = [letter for letter in LETTERS if letter not in self.board.names]  # none that is the name of another
+        return dict(zip(names, free, strict=False)) if len(names) <= len(free) else {}
 
     def table(self) -> Table:
         """Return one row per run, the best of each measure in bold, with marks for those it is better than."""

@@ -272,7 +272,7 @@ def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
 def _format_of(source: Source, roles: dict[str, str]) -> str:
     """Return the format of a file, which may be a table without documents."""
     delimiter = delimiter_of(source.head, [roles["document"]]) if (name := format_of(source)) == "trec" else None
-    return name if delimiter is None else "csv" if delimiter == "," else "tsv"
+    return name if delimiter is None else "tsv" if delimiter == "\t" else "csv"
 
 
 def _fill(records: Any, column: str, name: str) -> list[Mapping[str, Any]]:

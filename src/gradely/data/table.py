@@ -1,13 +1,13 @@
 """Table: rows of query, document and number that can be read again and again, some rows at a time."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Numeric, Roles, find_subtopic, notes_on, pick_columns
+from gradely.data.column_roles import Names, Numeric, Roles, find_subtopic, normalize, notes_on, pick_columns
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
@@ -68,6 +68,9 @@ class Table(ABC):
     whole = False
     """True where queries are whole numbers, and not text that looks like them"""
 
+    rank: str | None = None
+    """the column of ranks that a run has beside its scores; it is not read"""
+
     unit = "row"
     """what errors call a row"""
     subtopic: str | None = None
@@ -80,6 +83,8 @@ class Table(ABC):
     def pick_columns(self, names: Sequence[str], columns: Names | None, numeric: Numeric | None = None) -> Roles:
         """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
         roles = pick_columns(names, self.kind, self.name, columns, numeric)
+        if self.kind == "score" and roles.sign > 0:
+            self.rank = next((name for name in names if normalize(name) == "rank"), None)
         self.chances = roles.chances
         self.subtopic = find_subtopic(names)
         self.notes = notes_on(names, roles, self.kind, self.name, columns)
@@ -91,6 +96,18 @@ class Table(ABC):
 
         With `whole_queries`, no query is cut.
         """
+
+    def first_scores(self, most: int) -> Floats:
+        """Return the numbers of the first rows, as far as they are of one query, and at most so many."""
+
+        def look(part: Any) -> Floats:
+            return _of_first_query(part.columns(), most)
+
+        return next(self.map_parts(look, 1, ignore, whole_queries=False), np.zeros(0))
+
+    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:  # noqa: ARG002 - of tables with ranks
+        """Return query, rank and score of the first rows, where there is a column of ranks; most tables have none."""
+        return ()
 
     def plain(self) -> Scores:
         """Return all rows; of text, they are read line by line, and it is explained what is wrong with them."""
@@ -140,6 +157,11 @@ def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
     query, document, value = part.columns()
     first = new_tokens(*query)
     return compact(query.take(first)), np.diff(first, append=len(value)), compact(document), value
+
+
+def _of_first_query(rows: Triples, most: int) -> Floats:
+    stop = [*new_tokens(*rows.query)[1:2].tolist(), len(rows.value)][0]
+    return np.array(rows.value[: min(stop, most)])
 
 
 class RowsByQuery(NamedTuple):
@@ -286,6 +308,10 @@ class MemoryTable(PartedTable):
     @abstractmethod
     def take(self, start: int, stop: int) -> Triples:
         """Return some rows as arrays."""
+
+    def first_scores(self, most: int) -> Floats:
+        """Return the numbers of the first rows; no others are looked at."""
+        return _of_first_query(self.take(0, min(most, self.rows)), most)
 
     def parts(self, *, whole_queries: bool) -> Iterator[Part]:
         """Yield stretches of rows."""

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.evaluate import DEFAULT
-from gradely.evaluation.likely_mistakes import SAMPLE, look_swapped
+from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.kernel.arrays import (
     Groups,
     Ints,
@@ -23,6 +22,7 @@ from gradely.kernel.arrays import (
 )
 from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Batch, Levels, rows_at_a_time
+from gradely.kernel.swapped import warn_of_swap
 from gradely.measures import Measure
 from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
 from gradely.measures.gap import Population
@@ -60,7 +60,8 @@ def evaluate_arrays(
     """
     check_ties(ties, without_names=True)
     named = parse_all(measures)
-    _warn_of_swap(scores, labels)
+    if not warn_of_swap(scores, labels, "evaluate_arrays"):
+        _warn_of_labels(labels, named)
     if are_by_subtopic(scores, labels):
         if group is not None or qid is not None:
             raise DataError(
@@ -77,28 +78,14 @@ def evaluate_arrays(
     return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), named, ties, threads)
 
 
-def _warn_of_swap(scores: Any, labels: Any) -> None:
-    """Warn where scores are whole numbers by type, as labels are, and labels are not: scikit-learn has labels first.
-
-    Arrays of other libraries are not looked at: one would have to wait for their device.
-    """
-    first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
-    if first_scores.dtype.kind in "iub" and first_labels.dtype.kind == "f":
-        how = look_swapped(first_labels, first_scores.astype(np.float64))
-        if how is not None:
-            warnings.warn(f"{how}: the order is evaluate_arrays(scores, labels)", stacklevel=3)
-
-
-def _first_numbers(values: Any) -> npt.NDArray[Any]:
-    """Return the first numbers of a NumPy array or of lists, as they are; none of anything else."""
-    if isinstance(values, np.ndarray):
-        return values.flat[:SAMPLE]
-    while isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
-        values = values[0]
-    try:
-        return np.asarray(values[:SAMPLE] if isinstance(values, list | np.ndarray) else []).ravel()
-    except ValueError:
-        return np.zeros(0)
+def _warn_of_labels(labels: Any, measures: dict[str, Measure]) -> None:
+    """Warn where binary measures ask for label 1, and no label reaches it, so that all of them are 0."""
+    by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
+    if not by_one or not isinstance(labels, np.ndarray | list) or is_ragged(labels):
+        return
+    numbers = np.asarray(labels)
+    if numbers.dtype.kind == "f" and 0 < numbers.max(initial=0) < 1:
+        warnings.warn(str(describe_threshold(numbers, [float(numbers.max())], by_one)), stacklevel=3)
 
 
 def _in_rows(

@@ -324,12 +324,17 @@ def evaluate_run(
 
 def name_runs(runs: Any) -> dict[str, Any]:
     """Return runs by name: as they are named, or paths by the names of their files."""
+    example = "give the runs by name, {'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}, or as a list of paths"
     if isinstance(runs, Mapping) and runs:
+        first = next(iter(runs.values()))
+        if isinstance(first, Mapping) and isinstance(next(iter(first.values()), None), int | float):
+            raise DataError(f"this looks like one run, with the rankings of its queries: {example}")
         return {str(name): run for name, run in runs.items()}
+    if hasattr(runs, "columns") or isinstance(runs, Run):
+        raise DataError(f"this is one run: {example}")
     paths = [] if isinstance(runs, str | os.PathLike | Mapping) else list(runs)
     if not paths or not all(isinstance(path, str | os.PathLike) for path in paths):
-        example = "{'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}"
-        raise DataError(f"give the runs by name, {example}, or as a list of paths")
+        raise DataError(example)
     paths = [os.fspath(path) for path in paths]
     return dict(zip(run_names(paths), paths, strict=True))
 

@@ -3,45 +3,20 @@
 Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Any
 
 import numpy as np
 
 from gradely.data import Qrels, Run
-from gradely.data.columns import new_tokens
-from gradely.data.ids import Bools, Floats
+from gradely.data.ids import Floats, decode
 from gradely.data.read.dicts import Ranked
+from gradely.data.read.lines import to_rank
 from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
-from gradely.data.source import ignore
-from gradely.data.table import IrregularText, Table, TableScores
+from gradely.data.table import IrregularText, TableScores
 from gradely.data.uncertain import UncertainQrels
-
-SAMPLE = 1000
-"""how many scores of a run are looked at"""
-HIGHEST = 10
-"""the highest label of common scales"""
-
-
-def look_swapped(labels: Floats, scores: Floats) -> str | None:
-    """Return how labels look like scores, and scores like labels; None where they do not.
-
-    >>> look_swapped(np.array([0.91, 0.4, 0.13]), np.array([3.0, 0.0, 1.0]))
-    'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
-    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
-    'the scores are 0 and 1 and nothing else'
-    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([0.91, 0.4, 0.13]))
-    """
-    if not len(labels) or not len(scores) or not _are_whole(scores).all():
-        return None
-    low, high = int(scores.min()), int(scores.max())
-    if low < 0 or high > HIGHEST:
-        return None
-    if np.count_nonzero(_are_whole(labels)) * 2 < len(labels):
-        return f"most labels are not whole numbers, and the scores are whole numbers from {low} to {high}"
-    return "the scores are 0 and 1 and nothing else" if (low, high) == (0, 1) and len(scores) > 2 else None
+from gradely.kernel.swapped import HIGHEST, SAMPLE, look_swapped, scale_of
 
 
 def look_like_ranking(labels: Floats, levels: int, scores: Floats) -> str | None:
@@ -53,24 +28,19 @@ def look_like_ranking(labels: Floats, levels: int, scores: Floats) -> str | None
     'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
     >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
     """
-    if levels <= HIGHEST or len(scores) <= 2 or not _are_whole(scores).all():
+    scale = scale_of(scores)
+    if scale is None or scale[0] == scale[1] or levels <= HIGHEST or len(scores) <= 2:
         return None
-    low, high = int(scores.min()), int(scores.max())
-    if not 0 <= low < high <= HIGHEST or _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
+    if _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
         return None
-    scale = f"whole numbers from {low} to {high}"
-    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {scale}"
+    numbers = f"whole numbers from {scale[0]} to {scale[1]}"
+    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {numbers}"
 
 
 def _share_tied(numbers: Floats) -> float:
     """Return the share of numbers that are equal to another one."""
     counts = np.unique(numbers, return_counts=True)[1]
     return float(counts[counts > 1].sum()) / max(len(numbers), 1)
-
-
-def _are_whole(numbers: Floats) -> Bools:
-    whole: Bools = numbers == np.floor(numbers)
-    return whole
 
 
 def describe_swap(qrels: Qrels, run: Run) -> str | None:
@@ -95,7 +65,10 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
 def _first_scores(scores: Scores) -> Floats:
     """Return the scores of the first ranking, or the first of them; none where documents came without scores."""
     if isinstance(scores, TableScores):
-        return _first_rows(scores.table)
+        try:
+            return scores.table.first_scores(SAMPLE)
+        except IrregularText:  # it was read the plain way, which a guess is not worth
+            return np.zeros(0)
     ranking = next(iter(scores.values()), {})
     first = next(iter(ranking.values()), 0.5)
     if isinstance(ranking, Ranked) or (isinstance(first, float) and not first.is_integer()):  # mostly so, soon seen
@@ -106,42 +79,19 @@ def _first_scores(scores: Scores) -> Floats:
         return np.zeros(0)
 
 
-def _first_rows(table: Table) -> Floats:
-    """Return the scores of the first rows of a table, as far as they are of one query."""
-
-    def look(part: Any) -> Floats:
-        query, _, value = part.columns()
-        stop = [*new_tokens(*query)[1:2].tolist(), len(value)][0]
-        return np.array(value[: min(stop, SAMPLE)])
-
-    try:
-        return next(table.map_parts(look, 1, ignore, whole_queries=False), np.zeros(0))
-    except IrregularText:  # it was read the plain way, which a guess is not worth
-        return np.zeros(0)
-
-
 def describe_distances(run: Run) -> str | None:
-    """Return a sentence where low scores have the first ranks in all of the first queries of a TREC file.
+    """Return a sentence where low scores have the first ranks in all of the first queries, beside a column of ranks.
 
-    What is looked at is the start of the file, which is at hand; mostly its first two lines say that all is well.
+    What is looked at is the start of a table, which is at hand; mostly its first two rows say that all is well.
     """
-    table = trec_table(run)
-    if table is None:
-        return None
-    queries, before = set[bytes](), list[bytes]()
-    for line in table.source.head.split(b"\n", SAMPLE)[:SAMPLE]:
-        fields = line.split()
-        if len(fields) != 6:  # cut off, or for the reader to explain
-            break
-        if before and fields[0] == before[0]:
-            try:
-                ranks, scores = int(fields[3]) - int(before[3]), float(fields[4]) - float(before[4])
-            except ValueError:
+    queries, before = set[str](), None
+    for query, rank, score in _ranked_rows(run):
+        if before is not None and query == before[0]:
+            ranks, scores = rank - before[1], score - before[2]
+            if not ranks * scores >= 0 or not ranks:  # or one of them is no number
                 return None
-            if ranks * scores < 0 or not ranks:
-                return None
-            queries |= {fields[0]} if ranks * scores > 0 else set()
-        before = fields
+            queries |= {query} if ranks * scores > 0 else set()
+        before = query, rank, score
     if not queries:
         return None
     where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
@@ -149,27 +99,41 @@ def describe_distances(run: Run) -> str | None:
     return f"{run.name}: {text}; if these are distances, give them with a minus sign"
 
 
+def _ranked_rows(run: Run) -> Iterable[tuple[str, float, float]]:
+    """Return query, rank and score of the first rows of a table that has ranks, as far as they are numbers."""
+    if not isinstance(run.scores, TableScores):
+        return ()
+    table = trec_table(run)
+    return run.scores.table.ranked_rows(SAMPLE) if table is None else _ranked_lines(table.source.head)
+
+
+def _ranked_lines(head: bytes) -> Iterator[tuple[str, float, float]]:
+    """Yield query, rank and score of the first lines of a TREC file."""
+    for line in head.split(b"\n", SAMPLE)[:SAMPLE]:
+        fields = line.split()
+        if len(fields) != 6:  # cut off, or for the reader to explain
+            return
+        yield decode(fields[0]), to_rank(fields[3]), to_rank(fields[4])
+
+
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
     """Return a sentence about measures that ask for label 1, where positive labels are below it.
 
     >>> describe_threshold(np.array([1.0, 0.9, 0.2, 0.0]), [0.2, 0.9, 1.0], ["RR"])
-    'labels are not whole numbers, and for RR a document is relevant from label 1 on: 2 of 3 positive labels are \
-below; to count more or fewer, say from which label on, as in RR(rel=0.5), by which labels from 0.5 on count'
+    'labels are not whole numbers, and RR counts documents with a label of 1 or more as relevant: 2 of 3 positive \
+labels are lower; RR(rel=0.5) counts those with 0.5 or more'
     """
     if not len(levels) or levels[0] >= 1:
         return None
     positive = labels[labels > 0]
     below = int(np.count_nonzero(positive < 1))
-    middle = f"{levels[-1] / 2:g}"
-    example = f"{names[0].split('@')[0].split('(')[0]}(rel={middle}), by which labels from {middle} on count"
+    middle = f"{levels[-1] / 2 if levels[-1] != 2 else levels[0]:g}"
+    example = f"{names[0].split('@')[0].split('(')[0]}(rel={middle}) counts those with {middle} or more"
+    counts = f"{', '.join(names)} {'counts' if len(names) == 1 else 'count'} documents with a label of 1 or more as"
     if levels[-1] < 1:
-        return (
-            f"the highest label is {levels[-1]:g}, and for {', '.join(names)} a document is relevant from label 1 on: "
-            f"none is; say from which label, as in {example}"
-        )
+        return f"{counts} relevant, and there are none: the highest label is {levels[-1]:g}; {example}"
     are = "is" if below == 1 else "are"
     return (
-        f"labels are not whole numbers, and for {', '.join(names)} a document is relevant from label 1 on: "
-        f"{below:,} of {len(positive):,} positive labels {are} below; to count more or fewer, say from which label on, "
-        f"as in {example}"
+        f"labels are not whole numbers, and {counts} relevant: {below:,} of {len(positive):,} positive labels {are} "
+        f"lower; {example}"
     )

@@ -1,13 +1,14 @@
 """Notes: what happened and matters, each with its count, as a sentence."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gradely.data import Hits, Qrels, Run
+from gradely.data.alike import OF_SOME_QUERIES, compare_ids, find_alike
 from gradely.data.ids import Bools, Ints
 from gradely.data.read.readers import trec_table
 from gradely.data.source import ignore
@@ -73,44 +74,6 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
         return next(((query, documents) for query, documents in parts if documents), ("", []))
     except IrregularText:  # it was read the plain way, and an example is not worth to do so again
         return "", []
-
-
-def _drop_zero_fraction(name: str) -> str:
-    return re.sub(r"\.0+$", "", name)
-
-
-def _drop_passage(name: str) -> str:
-    return re.sub(r"(?<=.)[#@:_-]+(p|passage|chunk)?\d+$", "", name)
-
-
-def _digits(name: str) -> str:
-    return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
-
-
-REASONS: dict[str, Callable[[str], str]] = {
-    "blanks around one of them": str.strip,
-    "upper and lower case": str.casefold,
-    "numbers written as 10.0 and as 10": _drop_zero_fraction,
-    "passages, for which there is document_pattern='^(.*)#', or --document-pattern '^(.*)#'": _drop_passage,
-    "a prefix, an ending or leading zeros": _digits,
-}
-
-
-def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, str]:
-    """Return an id of either side, alike where any two are, and how they differ.
-
-    >>> compare_ids(["D1.0", "x"], ["y", "d1"])
-    ('D1.0', 'y', '; they do not look alike')
-    >>> compare_ids(["x", "DOC7"], ["doc7"])
-    ('DOC7', 'doc7', '; is it upper and lower case?')
-    """
-    ours, theirs = list(ours), list(theirs)
-    for reason, plain in REASONS.items():
-        originals = {plain(name): name for name in reversed(theirs)}
-        alike = next((name for name in ours if plain(name) in originals), None)
-        if alike is not None:
-            return alike, originals[plain(alike)], f"; is it {reason}?"
-    return ours[0], theirs[0], "; they do not look alike"
 
 
 if TYPE_CHECKING:
@@ -309,7 +272,12 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
     certain = evaluation.qrels.possible if isinstance(evaluation.qrels, UncertainQrels) else evaluation.qrels
     threshold = describe_threshold(certain.grade, levels, by_one)
+    counted = [name for name in evaluation.measures if re.match(r"hits(@|$)", name, re.IGNORECASE)]
     texts = [
+        *(
+            ("hits", f"{name} counts the relevant documents; {_success(name)} is the share of queries with one")
+            for name in counted
+        ),
         *(("labels", text) for text in evaluation.qrels.notes),
         *(("run", text) for text in evaluation.about_run),
         ("apart", evaluation.apart),
@@ -327,6 +295,11 @@ def _note_uncertain(qrels: Qrels) -> list[Note]:
     documents = count_of(qrels.uncertain, "document")
     text = f"values are expected over the labels' distributions ({documents}), taken as independent"
     return [Note("labels", qrels.uncertain, len(qrels.docs), text)]
+
+
+def _success(name: str) -> str:
+    """Return what the share of queries with a hit is called, at the cut-off of this name."""
+    return f"Success{name[len('hits') :]}"
 
 
 def _worth(evaluation: "Evaluation") -> int:
@@ -406,7 +379,18 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
     fate = "count{s} 0" if evaluation.settings.queries == "qrels" else "{are} left out"
     queries = np.flatnonzero(~evaluation.hits.answered)
     text = f"{{are}} not in the run and {fate}"
-    return _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
+    notes = _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
+    names = (evaluation.qrels.queries[i] for i in queries[:SAMPLE].tolist())
+    alike = (
+        find_alike(evaluation.hits.unjudged[:SAMPLE], names, OF_SOME_QUERIES)
+        if len(queries) and evaluation.hits.unjudged
+        else None
+    )
+    if alike is None:
+        return notes
+    ours, theirs, reason = alike
+    asks = f"query {clip(ours)} of the run and {clip(theirs)} of the qrels look alike; is it {reason}?"
+    return [*notes, Note("apart", len(queries), len(evaluation.qrels), asks)]
 
 
 def _note_unjudged(evaluation: "Evaluation") -> list[Note]:

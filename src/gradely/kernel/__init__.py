@@ -2,6 +2,7 @@
 
     batch         where the judged documents of a block of queries stand, and the labels of a collection
     arrays        from arrays of scores and labels, of groups and of ids to batches
+    swapped       scores and labels that look swapped
     fixed         batches of fixed shape, for compilers
     ties          sums over tie groups, and the orders of tied documents
     compositions  how many documents of each kind stand above a place of a tie group

@@ -20,6 +20,7 @@ from gradely.errors import DataError
 from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.kernel.subtopics import Subtopics
+from gradely.kernel.swapped import warn_of_swap
 from gradely.parallel import cores, on_threads
 from gradely.settings import ArrayTies, check_seed, check_ties
 
@@ -45,6 +46,7 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
     array([0.5])
     """
     check_ties(ties, without_names=True)
+    warn_of_swap(scores, labels, "from_arrays")
     if are_by_subtopic(scores, labels):
         return _rank_by_subtopic(scores, labels, mask, ties)
     return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
@@ -303,6 +305,7 @@ def from_groups(
     array([0.5, 1. ])
     """
     check_ties(ties, without_names=True)
+    warn_of_swap(scores, labels, "from_groups")
     groups = group_documents(scores, labels, group, qid, ties, seed)
     return groups.full_batch(ties)
 

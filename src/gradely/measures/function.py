@@ -9,6 +9,7 @@ from gradely.kernel.arrays import align_arrays, check_numbers
 from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
 from gradely.kernel.batch import Array, Levels
 from gradely.kernel.fixed import fix_shapes
+from gradely.kernel.swapped import warn_of_swap
 from gradely.measures.base import Measure
 from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, parse_all
@@ -93,6 +94,8 @@ class ValueFunction:
 
     def __call__(self, scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
         """Return one value per row, or one number for arrays of one dimension."""
+        if check:
+            warn_of_swap(scores, labels, f"{self._name}.of")
         return (self._checked if check else self._quick)(scores, labels, mask)[self._name]
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,7 +1,6 @@
 """The data that the script of a comparison's page reads: values, intervals, tests, rankings, curves."""
 
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,8 +180,13 @@ class Rankings:
 
     def _below(self, names: list[str], qrels: Qrels) -> list[list[dict[str, str]]] | None:
         """Return the ranks below the tops, by run; None where they are too many for a page."""
-        ranks = [self._ranks_below(i, names, qrels) for i in range(len(self.tops))]
-        return ranks if sum(map(len, chain.from_iterable(ranks))) <= RANKS else None
+        ranks, found = [], 0
+        for i in range(len(self.tops)):
+            ranks.append(self._ranks_below(i, names, qrels))
+            found += sum(map(len, ranks[-1]))
+            if found > RANKS:
+                return None
+        return ranks
 
     def _ranks_below(self, run: int, names: list[str], qrels: Qrels) -> list[dict[str, str]]:
         """Return, for each kept query, the ranks of documents that other runs have in their tops and this one below."""

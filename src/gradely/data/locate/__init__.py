@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from gradely.data.alike import OF_QUERIES, find_alike
 from gradely.data.columns import concatenate, earliest_alike, flat
 from gradely.data.hashing import end_of_better
 from gradely.data.hits import Hits
@@ -29,6 +30,8 @@ from gradely.settings import Settings
 if TYPE_CHECKING:
     from gradely.data.locate.pieces import Observer
 
+QUERIES = 1000
+"""queries whose names are compared where none is in both"""
 DOCUMENTS = 1 << 18
 """documents of a run that are looked at in one go, about"""
 FEW = 4
@@ -52,10 +55,12 @@ def locate(
     """
     hits = find_selected_hits(qrels, run, settings, threads, report, observe)
     if not len(hits.row) and not hits.answered.any():
+        apart = f"{run.where} and {qrels.name} have no query in common"
+        alike = find_alike(hits.unjudged[:QUERIES], qrels.queries[:QUERIES], OF_QUERIES)
+        if alike is not None:
+            raise DataError(f"{apart}: {clip(alike[0])} and {clip(alike[1])} look alike; is it {alike[2]}?")
         first = clip(hits.unjudged[0] if hits.unjudged else "")
-        raise DataError(
-            f"{run.where} and {qrels.name} have no query in common; the first are {first} and {clip(qrels.queries[0])}"
-        )
+        raise DataError(f"{apart}; the first are {first} and {clip(qrels.queries[0])}")
     if qrels.selected or not qrels.left_out:
         return hits._replace(unjudged=()) if qrels.selected else hits
     left_out = {query for queries in qrels.left_out.values() for query in queries}

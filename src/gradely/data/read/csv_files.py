@@ -6,7 +6,7 @@ with pyarrow, which takes longer to import than that, and 2.1 s with the csv mod
 """
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
@@ -57,11 +57,24 @@ class CsvTable(Table):
         super().__init__(source.name, kind, duplicates)
         self.source = source
         header, self.skip = _header(source, delimiter)
+        self.header = header
+        if not columns:
+            self._check_header(header, delimiter)
         roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
         self.is_quepid = kind == "label" and [*map(normalize, header[:2])] == ["query", "docid"]
         query, document = header.index(roles.query), header.index(roles.document)
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
+
+    def _check_header(self, header: list[str], delimiter: str) -> None:
+        """Refuse a first line that holds a number, and so is no header."""
+        number = next((cell for cell in header if _is_number(cell)), None)
+        if number is not None:
+            names = delimiter.join(("query", "document", self.kind))
+            raise InputError(
+                f"{self.name}:1: the first line names the columns, and {clip(number)} is a number: put a line like "
+                f"{names!r} above it"
+            )
 
     def _numeric(self, header: list[str], delimiter: str) -> list[str]:
         """Return the columns whose first cells are numbers, but for empty ones."""
@@ -105,6 +118,16 @@ class CsvTable(Table):
         values = rows.with_notes(self.notes)
         values.notes = self.notes = list(dict.fromkeys(values.notes))  # it may be read more than once
         return values
+
+    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
+        """Yield query, rank and score of the first rows, where there is a column of ranks."""
+        if self.rank is None or self.layout.value is None:
+            return
+        at = self.header.index(self.rank)
+        for _, row in islice(self.records(), most):
+            if len(row) != self.layout.width or not (_is_number(row[at]) and _is_number(row[self.layout.value])):
+                return
+            yield row[self.layout.query], float(row[at]), float(row[self.layout.value])
 
     def _is_unrated(self, row: list[str]) -> bool:
         """True for a row of Quepid that has no rating: a query alone in its line, or an empty cell."""
@@ -164,7 +187,7 @@ def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator
             if row:
                 yield lines.line_num, row
     except csv.Error as error:
-        form = "CSV" if delimiter == "," else "TSV"
+        form = "TSV" if delimiter == "\t" else "CSV"
         raise InputError(f"{source.name}:{lines.line_num}: is not {form}: {error}") from None
 
 

@@ -46,7 +46,7 @@ def _open_trec(source: Source, options: ReadOptions) -> Rows:
 def _open_csv(source: Source, options: ReadOptions) -> Rows:
     from gradely.data.read.csv_files import CsvTable
 
-    return CsvTable(source, options.kind, ",", options.columns, options.duplicates)
+    return CsvTable(source, options.kind, comma_of(source.head), options.columns, options.duplicates)
 
 
 def _open_tsv(source: Source, options: ReadOptions) -> Rows:
@@ -133,7 +133,7 @@ class Format(NamedTuple):
 
 FORMATS = {
     "trec": Format((), lambda _: True, _open_trec),
-    "csv": Format((".csv",), lambda source: delimiter_of(source.head) == ",", _open_csv),
+    "csv": Format((".csv",), lambda source: delimiter_of(source.head) in (",", ";"), _open_csv),
     "tsv": Format((".inter",), lambda source: delimiter_of(source.head) == "\t", _open_tsv),
     "json": Format((".json",), _is_json, _open_json),
     "jsonl": Format((".jsonl", ".ndjson"), _is_json_lines, _open_json_lines),
@@ -182,10 +182,16 @@ def is_folder_or_pattern(path: str) -> bool:
     return os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.exists(path))
 
 
+def comma_of(head: bytes) -> str:
+    """Return what stands between the fields of a CSV file: commas, or semicolons, as spreadsheets of many countries."""
+    header = re.split(rb"[\r\n]", head)[0]
+    return ";" if b";" in header and b"," not in header else ","
+
+
 def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
     """Return the delimiter of a table whose header names a query and a document column, or None."""
     header = re.split(rb"[\r\n]", head)[0].decode(errors="replace")
-    for delimiter in filter(header.__contains__, (",", "\t")):
+    for delimiter in filter(header.__contains__, (",", "\t", ";")):
         cells = {normalize(cell) for cell in header.split(delimiter)}
         if all(cells & set(map(normalize, usual)) for usual in (QUERY, documents)):
             return delimiter

@@ -2,7 +2,7 @@
 
 import glob
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
@@ -32,6 +32,10 @@ def is_frame(value: Any) -> bool:
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
+SAMPLE = 1000
+"""rows whose ranks are kept, to be held against the scores"""
+
+
 class FrameTable(MemoryTable):
     """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
 
@@ -42,6 +46,8 @@ class FrameTable(MemoryTable):
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
+        self.first: Any = None
+        """the first rows, with the ranks that stand beside the scores"""
         frame, self.roles = self._select(with_index(native), columns)
         self._hold(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
         if not self.rows:
@@ -60,6 +66,8 @@ class FrameTable(MemoryTable):
             schema = frame.collect_schema()
             names = [column for column in schema.names() if isinstance(column, str)]
             roles = self.pick_columns(names, columns, lambda: [name for name in names if _holds_numbers(schema[name])])
+            if self.rank is not None and isinstance(frame, nw.DataFrame):
+                self.first = frame.select(*roles.names, self.rank).head(SAMPLE)
             return frame.select(roles.names), roles
         except nw.exceptions.DuplicateError:
             names = [column for column in native.columns if isinstance(column, str)]
@@ -68,6 +76,15 @@ class FrameTable(MemoryTable):
             if twice in roles.names:
                 raise InputError(f"{self.name}: duplicate column {twice!r}; rename or drop one") from None
             return nw.from_native(native[roles.names]), roles
+
+    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
+        """Return query, rank and score of the first rows, where there is a column of ranks."""
+        if self.first is None or not all(
+            _holds_numbers(self.first[name].dtype) for name in (self.rank, self.roles.value)
+        ):
+            return ()
+        rows = self.first.head(most).drop_nulls().rows(named=True)
+        return [(str(row[self.roles.query]), float(row[self.rank]), float(row[self.roles.value])) for row in rows]
 
     def drop_nameless(self) -> int:
         """Leave out rows whose document is missing or NaN; return how many rows are left."""
@@ -118,7 +135,8 @@ def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Tr
         missing = frame[column].is_null()
         if missing.any():
             row = first + int(np.argmax(missing.to_numpy())) + 1
-            raise DataError(f"{name}: column {column!r} has missing values, the first in row {row}")
+            drop = f"; drop them, as in frame.dropna(subset=[{column!r}])" if column == roles.value else ""
+            raise DataError(f"{name}: column {column!r} has missing values, the first in row {row}{drop}")
     query, document = (ids_of(frame[column], f"{name}: column {column!r}") for column in roles[:2])
     if roles.value is None:
         return Triples(query, document, np.ones(len(frame)))

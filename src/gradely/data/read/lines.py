@@ -186,8 +186,11 @@ def _hint(layout: Layout, width: int) -> str:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width:
         return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
+    table = f"; a table has a first line like 'query document {layout.kind}'"
     if layout is RUN and width == 3:
-        return "; a run of MS MARCO, query, document and rank, has tabs between them, and ranks from 1 on"
+        return f"{table}; a run of MS MARCO has query, document and rank, from 1 on, with tabs between them"
+    if layout is QRELS and width == 3:
+        return table
     return ""
 
 

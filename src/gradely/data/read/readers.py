@@ -1,8 +1,10 @@
 """Qrels and runs from anything: files of every format, dataframes, records, dicts."""
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
@@ -14,7 +16,7 @@ from gradely.data.run import Run
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Table, TableScores
 from gradely.data.uncertain import join_columns, judgments_of
-from gradely.errors import DataError, InputError
+from gradely.errors import DataError, InputError, clip
 from gradely.settings import check_choice
 
 if TYPE_CHECKING:
@@ -219,7 +221,10 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
             exported = read_export(value, kind, name, duplicates)
             if exported is not None:
                 return exported
-        return as_labels(value, name) if kind == "label" else as_scores(value, name, duplicates)
+        if kind == "label":
+            return as_labels(value, name)
+        _refuse_several(value, name)
+        return as_scores(value, name, duplicates)
     from gradely.data.engine import ONE_AT_A_TIME, EngineScores, is_lazy
     from gradely.data.read.exports import is_ragas, read_export, unwrap
     from gradely.data.read.frames import FrameTable, is_frame, names_of, rows_of
@@ -243,6 +248,18 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
     raise DataError(f"{name}: {_refuse(value, kind)}{HINTS.get(library, '')}")
 
 
+def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
+    """Refuse runs by name where one run is expected: paths, or rankings by query, in place of a ranking."""
+    first = next(iter(runs.values()), None)
+    inside = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
+    if isinstance(first, str | os.PathLike | Run) or isinstance(inside, (*MAPPING, list, tuple)):
+        names = ", ".join(clip(str(one), 30) for one in islice(runs, 3))
+        raise DataError(
+            f"{name}: looks like several runs by name, {names}: give one of them, or all to evaluate_runs(qrels, runs) "
+            "or compare(qrels, runs)"
+        )
+
+
 def _refuse(value: Any, kind: str) -> str:
     """Return why an object cannot be read, and what to give instead."""
     if hasattr(value, "read"):
@@ -250,6 +267,11 @@ def _refuse(value: Any, kind: str) -> str:
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
         several = "; runs by name go to evaluate_runs or compare" if kind == "score" else ""
         return f"is a list of {len(value)}: give one, or put the files together first, as with cat{several}"
+    if isinstance(value, list | tuple) and value and isinstance(value[0], tuple | list):
+        return (
+            f"is a list of {type(value[0]).__name__}s, which do not say what is what: give dicts or named tuples, like "
+            f"{{'query': 'q1', 'document': 'd1', {kind!r}: 1}}"
+        )
     if isinstance(value, list | tuple) and not value:
         return f"cannot be read from {type(value).__name__}: it has no rows"
     if hasattr(value, "qrels_iter"):

@@ -1,6 +1,6 @@
 """Records: lists of dicts, dataclasses or named tuples, as tables."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from typing import Any
 
@@ -14,6 +14,8 @@ from gradely.errors import DataError, InputError, clip
 
 Record = Mapping[str, Any]
 SCORES = frozenset(map(normalize, ROLES["score"]))
+SAMPLE = 1000
+"""records whose ranks are kept, to be held against the scores"""
 NESTED_ID = ("id", "_id")
 """what the document of a result is called, where it has none of the names of a document"""
 
@@ -105,6 +107,14 @@ class RecordTable(MemoryTable):
         self.whole = all(type(query) is int for query in self.query)
         if roles.value is None:
             self._check_unlabelled(flat, columns)
+        self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
+
+    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
+        """Yield query, rank and score of the first records, where they have ranks."""
+        for query, rank, score in zip(self.query[:most], self.ranks[:most], self.value[:most].tolist(), strict=False):
+            if not isinstance(rank, int | float):
+                return
+            yield str(query), float(rank), score
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
         """Refuse a record with a label where the first one has none."""

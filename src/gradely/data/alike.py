@@ -1,0 +1,63 @@
+"""Ids of two sides that look alike, and how they differ: upper case, a prefix, passages of documents."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+
+
+def _drop_zero_fraction(name: str) -> str:
+    return re.sub(r"\.0+$", "", name)
+
+
+def _drop_passage(name: str) -> str:
+    return re.sub(r"(?<=.)[#@:_-]+(p|passage|chunk)?\d+$", "", name)
+
+
+def _digits(name: str) -> str:
+    return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
+
+
+REASONS: dict[str, Callable[[str], str]] = {
+    "blanks around one of them": str.strip,
+    "upper and lower case": str.casefold,
+    "numbers written as 10.0 and as 10": _drop_zero_fraction,
+    "passages, for which there is document_pattern='^(.*)#', or --document-pattern '^(.*)#'": _drop_passage,
+    "a prefix, an ending or leading zeros": _digits,
+}
+
+
+OF_QUERIES = {reason: plain for reason, plain in REASONS.items() if plain is not _drop_passage}
+"""queries have no passages, and topic_1 is another one than topic_2"""
+OF_SOME_QUERIES = {reason: plain for reason, plain in OF_QUERIES.items() if plain is not _digits}
+"""where other queries are in both, one that has the same number may well be another one"""
+
+
+def find_alike(
+    ours: Iterable[str], theirs: Iterable[str], reasons: Mapping[str, Callable[[str], str]] = REASONS
+) -> tuple[str, str, str] | None:
+    """Return an id of either side that are alike, and how they differ; None where no two are alike.
+
+    >>> find_alike(["q1"], ["x", "Q1"])
+    ('q1', 'Q1', 'upper and lower case')
+    """
+    ours, theirs = list(ours), list(theirs)
+    for reason, plain in reasons.items():
+        originals = {plain(name): name for name in reversed(theirs)}
+        alike = next((name for name in ours if plain(name) in originals), None)
+        if alike is not None:
+            return alike, originals[plain(alike)], reason
+    return None
+
+
+def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, str]:
+    """Return an id of either side, alike where any two are, and how they differ.
+
+    >>> compare_ids(["D1.0", "x"], ["y", "d1"])
+    ('D1.0', 'y', '; they do not look alike')
+    >>> compare_ids(["x", "DOC7"], ["doc7"])
+    ('DOC7', 'doc7', '; is it upper and lower case?')
+    """
+    ours, theirs = list(ours), list(theirs)
+    alike = find_alike(ours, theirs)
+    if alike is None:
+        return ours[0], theirs[0], "; they do not look alike"
+    return alike[0], alike[1], f"; is it {alike[2]}?"

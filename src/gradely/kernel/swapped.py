@@ -1,0 +1,73 @@
+"""Scores and labels that look swapped: arrays have no names that would tell."""
+
+import warnings
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+SAMPLE = 1000
+"""how many numbers are looked at"""
+HIGHEST = 10
+"""the highest label of common scales"""
+
+
+def scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
+    """Return the lowest and the highest of scores that are whole numbers of a scale of labels; None for others.
+
+    >>> scale_of(np.array([3.0, 0.0, 1.0])), scale_of(np.array([3.5, 0.0])), scale_of(np.array([12.0]))
+    ((0, 3), None, None)
+    """
+    if not len(scores) or not are_whole(scores).all():
+        return None
+    low, high = int(scores.min()), int(scores.max())
+    return (low, high) if low >= 0 and high <= HIGHEST else None
+
+
+def are_whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
+    """Return which numbers are whole."""
+    whole: npt.NDArray[np.bool_] = numbers == np.floor(numbers)
+    return whole
+
+
+def look_swapped(labels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]) -> str | None:
+    """Return how labels look like scores, and scores like labels; None where they do not.
+
+    >>> look_swapped(np.array([0.91, 0.4, 0.13]), np.array([3.0, 0.0, 1.0]))
+    'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
+    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
+    'the scores are 0 and 1 and nothing else'
+    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([0.91, 0.4, 0.13]))
+    """
+    scale = scale_of(scores)
+    if scale is None or not len(labels):
+        return None
+    if np.count_nonzero(are_whole(labels)) * 2 < len(labels):
+        return f"most labels are not whole numbers, and the scores are whole numbers from {scale[0]} to {scale[1]}"
+    return "the scores are 0 and 1 and nothing else" if scale == (0, 1) and len(scores) > 2 else None
+
+
+def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bool:
+    """Warn where scores are whole numbers by type, as labels are, and labels are not: scikit-learn has labels first.
+
+    Arrays of other libraries are not looked at: one would have to wait for their device. Return whether it warned.
+    """
+    first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
+    if first_scores.dtype.kind not in "iub" or first_labels.dtype.kind != "f":
+        return False
+    how = look_swapped(first_labels, first_scores.astype(np.float64))
+    if how is not None:
+        warnings.warn(f"{how}: the order is {call}(scores, labels)", stacklevel=stacklevel)
+    return how is not None
+
+
+def _first_numbers(values: Any) -> npt.NDArray[Any]:
+    """Return the first numbers of a NumPy array or of lists, as they are; none of anything else."""
+    if isinstance(values, np.ndarray):
+        return values.flat[:SAMPLE]
+    while isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
+        values = values[0]
+    try:
+        return np.asarray(values[:SAMPLE] if isinstance(values, list | np.ndarray) else []).ravel()
+    except ValueError:
+        return np.zeros(0)
