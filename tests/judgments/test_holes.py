@@ -42,7 +42,7 @@ EXACT_ALONE = [
     *("F1", "RelativeP", "AP", "AP@{k}", "AP(rel=2)@{k}", "Rprec", "Rprec@{k}"),
     *("binG", "binG@{k}", "RR", "RR@{k}", "Success@{k}", "ERR", "ERR@{k}"),
 ]
-BOUNDED = ["GAP", "GAP(g=[0.2, 0.3, 0.5])@{k}", "eGAP@{k}", "eGAP(g=[0.2, 0.3, 0.5])"]
+BOUNDED = [f"{name}{end}" for name in ("GAP", "eGAP", "xGAP") for end in ("", "@{k}", "(g=[0.2, 0.3, 0.5])@{k}")]
 
 
 class Cases:

@@ -25,7 +25,7 @@ from gradely.evaluation.values import measure_blocks
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.backend import divide, sum_rows
 from gradely.kernel.batch import Batch
-from gradely.kernel.families import additive, rank_discount
+from gradely.kernel.families import additive, rank_discount, threshold
 from gradely.kernel.parameters import is_number
 from gradely.lazy import lazy
 from gradely.measures import (
@@ -56,6 +56,7 @@ from gradely.measures import (
     muAP,
     nDCG,
     nDCGphi,
+    xGAP,
 )
 from gradely.measures.base import BinaryOrGraded
 from gradely.measures.names import fit_all
@@ -478,18 +479,31 @@ class Extremes(Bounds):
         return self._ranges
 
 
-class Thresholds(Bounds):
-    """A sum over thresholds of users of what AP adds up: GAP, eGAP.
+class Users(NamedTuple):
+    """The thresholds of users, how many have each, and what documents and labels are worth to them."""
 
-    Each threshold has labels of its own, though documents that reach a threshold reach all lower ones, too: bounds.
+    levels: list[float]
+    shares: list[float]
+    relevance: Floats
+    """of each document; 0 of open ones"""
+    reachable: float
+    """the highest relevance of an open document"""
+    relevant: list[Ints]
+    """by level, [Q]: how many judged documents reach it"""
+
+
+class Population(Bounds):
+    """A mean over users with thresholds of their own. Each has labels of its own here, which makes bounds of ranges.
+
+    Documents that reach a threshold reach all lower ones, too; that is left out of account.
     """
 
     exact = exact_pairs = False
 
     @lazy
-    def _ranges(self) -> Range:
-        low, high = np.zeros((2, len(self.runs.stacked.names) * self.queries))
-        blocks, joined = self.blocks(0.0), self.runs.stacked.qrels
+    def users(self) -> Users:
+        """The users, by the levels of judged and of open documents."""
+        joined = self.runs.stacked.qrels
         relevance = np.where(self.is_open, 0.0, label_relevance(self.measure, joined.grade))
         reachable = label_relevance(self.measure, np.asarray(self.labels.values))
         levels = np.unique(np.concatenate([relevance, reachable]))
@@ -497,37 +511,105 @@ class Thresholds(Bounds):
         upto = self.measure.users().up_to(from_arrays([0.0], [0.0]), levels)
         shares = np.diff(upto, prepend=0.0).tolist()
         counts = [np.concatenate([[0], np.cumsum(relevance >= level)])[joined.start] for level in levels.tolist()]
+        return Users(levels.tolist(), shares, relevance, float(reachable.max()), [np.diff(count) for count in counts])
+
+    @lazy
+    def _ranges(self) -> Range:
+        low, high = np.zeros((2, len(self.runs.stacked.names) * self.queries))
+        blocks = self.blocks(0.0)
         for line in np.flatnonzero(self.runs.stacked.hits.answered).tolist():
-            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
+            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]].astype(np.int64)
             batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
-            query, parts = line % self.queries, []
-            for level, share, count in zip(levels.tolist(), shares, counts, strict=True):
-                hits = Retrieved(batch, self.is_open[documents], relevance[documents] >= level)
-                most = int(self.open_of[query]) if reachable.max() >= level else 0
-                parts.append(self._threshold(hits, int(count[query + 1] - count[query]), most, share))
-            low[line], high[line] = self._combine(parts)
+            low[line], high[line] = self.range_of(batch, documents, line % self.queries)
         return Range(low.reshape(-1, self.queries), high.reshape(-1, self.queries))
 
-    def _threshold(self, hits: Retrieved, relevant: int, most: int, share: float) -> "Threshold":
-        count = np.arange(most + 1)
-        retrieved = min(most, int(hits.is_open.sum()))
-        seen = np.maximum(count - (most - retrieved), 0), np.minimum(count, retrieved)
-        measure = AP(k=self.measure.k)
-        low, high = (
-            placed_sums(measure, hits, relevant + count, of, best) for of, best in zip(seen, (False, True), strict=True)
-        )
-        return Threshold(share, low, high, (relevant + count).astype(float))
+    @abstractmethod
+    def range_of(self, batch: Batch, documents: Ints, query: int) -> tuple[float, float]:
+        """Return bounds of one run on one query, given the documents of the columns of its batch."""
 
-    def _combine(self, parts: list["Threshold"]) -> tuple[float, float]:
-        if isinstance(self.measure, GAP):
-            low = highest_of_sums([(part.share, -part.low, part.base) for part in parts])
-            return -low, highest_of_sums([(part.share, part.high, part.base) for part in parts])
-        low = sum(part.share * float(divide(part.low, part.base).min()) for part in parts)
-        return low, sum(part.share * float(divide(part.high, part.base).max()) for part in parts)
+    def most(self, query: int, level: float) -> int:
+        """Return how many open documents of a query can reach a level."""
+        return int(self.open_of[query]) if self.users.reachable >= level else 0
 
     def ranges(self) -> Range:
         """Return bounds of each run on each query."""
         return self._ranges
+
+
+class Thresholds(Population):
+    """A sum over thresholds of what AP adds up: GAP, eGAP."""
+
+    def range_of(self, batch: Batch, documents: Ints, query: int) -> tuple[float, float]:
+        """Return the bounds of each threshold, together."""
+        parts, users = [], self.users
+        for level, share, relevant in zip(users.levels, users.shares, users.relevant, strict=True):
+            hits = Retrieved(batch, self.is_open[documents], users.relevance[documents] >= level)
+            parts.append(self._threshold(hits, int(relevant[query]), self.most(query, level), share))
+        if isinstance(self.measure, GAP):
+            low = highest_of_sums([(part.share, -part.low, part.base) for part in parts])
+            return -low, highest_of_sums([(part.share, part.high, part.base) for part in parts])
+        least = sum(part.share * float(divide(part.low, part.base).min()) for part in parts)
+        return least, sum(part.share * float(divide(part.high, part.base).max()) for part in parts)
+
+    def _threshold(self, hits: Retrieved, relevant: int, most: int, share: float) -> "Threshold":
+        count = np.arange(most + 1)
+        retrieved = min(most, int(hits.is_open.sum()))
+        measure, base = AP(k=self.measure.k), relevant + count
+        low = placed_sums(measure, hits, base, np.maximum(count - (most - retrieved), 0), best=False)
+        high = placed_sums(measure, hits, base, np.minimum(count, retrieved), best=True)
+        return Threshold(share, low, high, base.astype(float))
+
+
+class Redrawn(Population):
+    """A mean over users, then over their relevant documents, then over thresholds drawn anew there: xGAP.
+
+    The mean precision at a document is bounded for itself; which documents are relevant is chosen for each user.
+    """
+
+    def range_of(self, batch: Batch, documents: Ints, query: int) -> tuple[float, float]:
+        """Return the bounds of each user, together."""
+        users, is_open = self.users, self.is_open[documents]
+        relevance = users.relevance[documents]
+        least, most = self._precisions(batch, relevance, is_open)
+        low = high = 0.0
+        for level, share, relevant in zip(users.levels, users.shares, users.relevant, strict=True):
+            judged, count = relevance >= level, self.most(query, level)
+            base = (int(relevant[query]) + np.arange(count + 1)).astype(float)
+            lowest = least[judged].sum() + running_sums(least[is_open], count, best=False)
+            highest = most[judged].sum() + running_sums(most[is_open], count, best=True)
+            low += share * float(divide(lowest, base).min())
+            high += share * float(divide(highest, base).max())
+        return low, high
+
+    def _precisions(self, batch: Batch, relevance: Floats, is_open: Bools) -> tuple[Floats, Floats]:
+        """Return the least and the greatest mean precision at each document, over the thresholds that it reaches.
+
+        At an open document it is at least 1/rank, where it is alone, and at most that of the lowest threshold, with all
+        open documents relevant.
+        """
+        users, k = self.users, self.measure.k
+        least, most, total = np.zeros((3, len(relevance)))
+        widest = np.zeros(len(relevance))
+        for level, share in zip(users.levels, users.shares, strict=True):
+            judged = relevance >= level
+            reached = judged | (is_open & (users.reachable >= level))
+            low, high = (threshold(batch, flags[None, :], k)[0] for flags in (judged, reached))
+            least, most, total = least + share * low * judged, most + share * high * judged, total + share * judged
+            widest = np.maximum(widest, high) if share > 0 else widest
+        alone = additive(batch, np.ones((1, len(relevance))), rank_discount, k)[0]
+        reaches = users.reachable > 0
+        return (
+            np.where(is_open, alone * reaches, divide(least, total)),
+            np.where(is_open, widest, divide(most, total)),
+        )
+
+
+def running_sums(terms: Floats, count: int, *, best: bool) -> Floats:
+    """Return sums of the 0 … `count` greatest or least terms; documents beyond these terms add 0."""
+    every = np.zeros(count)
+    every[: len(terms)] = terms[:count]
+    every.sort()
+    return np.concatenate([[0.0], np.cumsum(every[::-1] if best else every)])
 
 
 class Threshold(NamedTuple):
@@ -562,6 +644,7 @@ KINDS: dict[type[Measure], type[Bounds]] = {
     **dict.fromkeys((AP, Rprec, binG, RR, Success), Placed),
     ERR: Extremes,
     **dict.fromkeys((GAP, eGAP), Thresholds),
+    xGAP: Redrawn,
 }
 """by class, not by base: what derives from a measure may not be bounded as that is"""
 _MAP = "a label changes what the labels of other documents are worth"
