@@ -25,6 +25,7 @@ EXACT = [
     "NDCNG(relevance=max(3))@{k}",
     "DCG@{k}",
     "DCG(gain='exp')",
+    "SDCG@{k}",
     "RBP",
     "RBP(relevance='identity')@{k}",
     "P@{k}",
@@ -40,7 +41,7 @@ EXACT = [
 ]
 EXACT_ALONE = [
     *("F1", "RelativeP", "AP", "AP@{k}", "AP(rel=2)@{k}", "Rprec", "Rprec@{k}"),
-    *("binG", "binG@{k}", "RR", "RR@{k}", "Success@{k}", "ERR", "ERR@{k}"),
+    *("binG", "binG@{k}", "SetAP", "SetAP@{k}", "RR", "RR@{k}", "Success@{k}", "ERR", "ERR@{k}"),
 ]
 BOUNDED = [f"{name}{end}" for name in ("GAP", "eGAP", "xGAP") for end in ("", "@{k}", "(g=[0.2, 0.3, 0.5])@{k}")]
 

@@ -37,6 +37,7 @@ from gradely.measures import (
     NDCNG,
     RBP,
     RR,
+    SDCG,
     Binary,
     F,
     Graded,
@@ -46,6 +47,7 @@ from gradely.measures import (
     R,
     RelativeP,
     Rprec,
+    SetAP,
     Success,
     Unjudged,
     Utility,
@@ -58,7 +60,7 @@ from gradely.measures import (
     nDCGphi,
     xGAP,
 )
-from gradely.measures.base import BinaryOrGraded
+from gradely.measures.base import BinaryOrGraded, ScaleBased
 from gradely.measures.names import fit_all
 from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
 from gradely.settings import Settings
@@ -263,6 +265,8 @@ def label_gains(measure: Any, labels: Floats) -> Floats:
         gains: Floats = measure.worth(batch)[0]
     elif isinstance(measure, Binary):
         gains = batch.to_real(measure.relevant(batch))[0]
+    elif isinstance(measure, ScaleBased):
+        gains = batch.grade[0] / float(measure.top or 1)
     else:
         gains = measure.gains(batch, batch.grade, None)[0]
     if not (np.abs(gains) < LARGEST).all():
@@ -638,10 +642,10 @@ def highest_of_sums(parts: list[tuple[float, Floats, Floats]]) -> float:
 
 
 KINDS: dict[type[Measure], type[Bounds]] = {
-    **dict.fromkeys((P, DCG, RBP, Utility), Sums),
+    **dict.fromkeys((P, DCG, SDCG, RBP, Utility), Sums),
     **dict.fromkeys((nDCG, NDCNG), Ratios),
     **dict.fromkeys((R, F1, F, RelativeP), Counts),
-    **dict.fromkeys((AP, Rprec, binG, RR, Success), Placed),
+    **dict.fromkeys((AP, SetAP, Rprec, binG, RR, Success), Placed),
     ERR: Extremes,
     **dict.fromkeys((GAP, eGAP), Thresholds),
     xGAP: Redrawn,
