@@ -10,8 +10,8 @@ def area(**names):
 
 AREAS = {
     "significance": area(comparison="tests intervals"),
-    "planning": area(comparison="plan gate"),
-    "systems": area(comparison="correlate kendall"),
+    "planning": area(comparison="plan gate verdicts suite_gate"),
+    "systems": area(comparison="correlate kendall groups estimates random_effects suite"),
     "ties": area(comparison="ties", data="tie_counts"),
     "formulas": area(kernel="families ties gains", relevance="*", measures="*"),
     "arrays": area(kernel="*", evaluation="arrays"),
@@ -30,7 +30,7 @@ AREAS = {
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
 ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]
 """hold lines for PyTorch and JAX, which no test can touch where those are not installed"""
-DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py"]
+DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py", "comparison/system_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """
 documents error_rates figures fuzz memory mutants notebook page real_data
