@@ -112,12 +112,13 @@ def test_a_judge_who_says_nothing_leaves_it_to_people():
     assert one.use.tolist() == [USED, USED, PERFECT, USED]
 
 
-def test_where_nothing_varies_there_is_no_interval():
-    found = regress(Sample(np.full((6, 1), 0.25), np.random.default_rng(0).random((20, 1)), np.arange(6)))
-    assert (
-        found.mean[0] == 0.25 and np.isnan(found.together.error[0]) and np.isnan(found.together.intervals(0.95).low[0])
-    )
-    assert np.isnan(found.worth(0.95)[0])
+@pytest.mark.parametrize("target", ["like", "these"])
+@pytest.mark.parametrize("total", [6, 20])
+def test_where_nothing_varies_there_is_no_interval(target, total):
+    found = regress(Sample(np.full((6, 1), 0.25), np.random.default_rng(0).random((total, 1)), np.arange(6)), target)
+    known = target == "these" and total == 6  # all of these queries were judged, so that their mean is known
+    assert found.mean[0] == 0.25 and np.isnan(found.together.error[0]) == (not known)
+    assert np.isnan(found.together.intervals(0.95).low[0]) == (not known) and np.isnan(found.worth(0.95)[0])
 
 
 def test_p_values_belong_to_the_intervals():
