@@ -288,6 +288,17 @@ def test_arrays_of_subtopics_have_the_values_of_dicts(policy):
     assert all((again[name] == same[name]).all() for name in names)
 
 
+def test_arrays_of_another_library_have_the_same_values():
+    strict = pytest.importorskip("array_api_strict")
+    rng = np.random.default_rng(1)
+    scores, labels = rng.integers(0, 4, (7, 6)).astype(float), rng.integers(0, 3, (7, 6, 3)).astype(float)
+    for policy in ("expected", "best", "worst", "order"):
+        plain = gradely.evaluate_arrays(scores, labels, [*SETTINGS], ties=policy)
+        other = gradely.evaluate_arrays(strict.asarray(scores), strict.asarray(labels), [*SETTINGS], ties=policy)
+        for name, values in other.items():
+            assert [float(value) for value in values] == pytest.approx(plain[name], abs=1e-12), name
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

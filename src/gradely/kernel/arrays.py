@@ -19,7 +19,7 @@ import numpy.typing as npt
 from gradely.errors import DataError
 from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
-from gradely.kernel.subtopics import Subtopics
+from gradely.kernel.subtopics import Subtopics, take_documents
 from gradely.kernel.swapped import warn_of_swap
 from gradely.parallel import cores, on_threads
 from gradely.settings import ArrayTies, check_seed, check_ties
@@ -82,17 +82,16 @@ def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
     scores, highest, mask = align_arrays(scores, xp.max(labels, axis=-1), mask, ties, 0)
     check_numbers(xp, {"label": labels if mask is None else xp.where(mask[:, :, None], labels, 0.0)})
     labels = labels if mask is None else xp.where(mask[:, :, None], labels, -xp.inf)
-    row = xp.arange(scores.shape[0], device=device_of(scores))[:, None]
     alone = ties == "order"
     by_label = xp.broadcast_to(xp.arange(scores.shape[1], device=device_of(scores)), scores.shape)
     for s in range(labels.shape[2] - 1, -1, -1):
-        by_label = take_rows(by_label, xp.argsort(-labels[:, :, s][row, by_label], axis=1, stable=True))
+        by_label = take_rows(by_label, xp.argsort(-take_rows(labels[:, :, s], by_label), axis=1, stable=True))
     keys = -xp.astype(scores, number) if mask is None else xp.where(mask, -xp.astype(scores, number), xp.inf)
     order = xp.argsort(keys, axis=1, stable=True)
     if not alone:
         order = take_rows(by_label, xp.argsort(take_rows(keys, by_label), axis=1, stable=True))
     batch = rank_documents(scores, highest, mask, ties)
-    return replace(batch, subtopics=Subtopics(labels[row, order], labels[row, by_label]))
+    return replace(batch, subtopics=Subtopics(take_documents(labels, order), take_documents(labels, by_label)))
 
 
 def align_arrays(

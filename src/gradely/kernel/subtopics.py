@@ -31,9 +31,17 @@ class Subtopics(NamedTuple):
         """Return the first columns."""
         return self._replace(labels=self.labels[:, :width])
 
-    def reorder(self, row: Array, order: Array) -> "Subtopics":
+    def reorder(self, order: Array) -> "Subtopics":
         """Return the columns of each row in another order."""
-        return self._replace(labels=self.labels[row, order])
+        return self._replace(labels=take_documents(self.labels, order))
+
+
+def take_documents(x: Array, order: Array) -> Array:
+    """Return [Q, N, S]: the documents of each row of x [Q, B, S] that are in an order [Q, N]."""
+    xp, (queries, width, subtopics) = namespace(x), x.shape
+    at = order + width * xp.arange(queries, dtype=order.dtype, device=device_of(x))[:, None]
+    flat = xp.take(xp.reshape(x, (queries * width, subtopics)), xp.reshape(at, (-1,)), axis=0)
+    return xp.reshape(flat, (*order.shape, subtopics))
 
 
 def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array]:
@@ -55,10 +63,10 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
         if gains and not is_any(highest[:, 0] > NOTHING * gains[0]):
             break
         pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - NEAR)), relevant.dtype), axis=1)
-        chosen = xp.where(left[row, pick][:, None], relevant[row, pick], 0.0)
+        chosen = xp.where(left[row, pick][:, None], take_documents(relevant, pick[:, None])[:, 0, :], 0.0)
         gains.append(sum_rows(chosen * worth))  # in order, so that padding changes no digit
         taken.append(pick)
-        worth = worth * xp.where(chosen > 0, kept, 1.0)
+        worth = xp.where(chosen > 0, kept * worth, worth)
         left = left & (column != pick[:, None])
     return xp.stack(gains, axis=1), xp.stack(taken, axis=1)
 

@@ -171,7 +171,7 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
         tied=xp.where(unsorted, batch.tied, 1),
         first=xp.where(unsorted, batch.first, column),
         last=xp.where(unsorted, batch.last, column + 1),
-        subtopics=None if batch.subtopics is None else batch.subtopics.reorder(batch.row, order),
+        subtopics=None if batch.subtopics is None else batch.subtopics.reorder(order),
         **({"alone": True} if batch.fixed and tied is None else {}),
     )
     if tied is None:
