@@ -334,5 +334,10 @@ def test_the_page_shows_runs_and_shares(files, tmp_path, capsys):
     assert all(f'<h2 id="{part}">' in page for part in ("leaderboard", "runs", "variance", "tests", "origin"))
     assert page.count("<noscript><svg") == 2 and "Comparison of systems" in page
     assert "gradely compare qrels.txt --group &#39;bm25=bm25.*.run&#39;" in page
+    texts = ["--queries-text", "qrels.txt"]
+    assert cli(["compare", "qrels.txt", *groups[:-1], "other.html", *texts]) == 2
+    assert (
+        "shows no rankings: leave out the texts" in capsys.readouterr().err and not (tmp_path / "other.html").exists()
+    )
     hostile = gradely.compare(QRELS, {"</script><b>": drawn(1, 2), "b": drawn(2, 2)}, ["RR"]).to_html()
     assert "</script><b>" not in hostile and "&lt;/<wbr>script&gt;&lt;b&gt;" in hostile

@@ -401,6 +401,11 @@ def test_what_is_no_suite_is_refused(collections, message):
     assert message in str(refused.value)
 
 
+def test_what_is_not_about_reading_and_measuring_is_refused():
+    with pytest.raises(TypeError, match="unexpected keyword argument 'test'; it takes ties, queries"):
+        gradely.suite(SUITE, ["RR"], test="wilcoxon")
+
+
 def test_a_key_twice_in_json_is_refused(tmp_path):
     path = tmp_path / "s.json"
     path.write_text('{"v": {}, "v": {}}')

@@ -35,6 +35,11 @@ KEYS = ("qrels", "runs")
 """what a collection has"""
 EXAMPLE = '[covid], and below it qrels = "covid.qrels" and runs.bm25 = "covid.bm25.run"'
 MACRO = "macro mean"
+POLICIES = (
+    *("ties", "queries", "judged_only", "precision", "seed", "threads", "columns", "duplicates", "document_pattern"),
+    *("exclude", "exclude_self", "empty", "weights"),
+)
+"""the options of compare that say how runs are read and measured; they hold for all collections"""
 
 
 class SuiteFile(NamedTuple):
@@ -730,9 +735,13 @@ def suite(
 
     A run may be a list of runs, such as seeds, as in compare. Where a file names measures and a baseline, they hold
     unless others are given. The difference of two systems is that over all collections like these, by random effects;
-    `correction` is over the pairs of each measure, or over all with `family="all"`. `policies` are those of compare
-    that say how runs are read and measured, such as ties, queries, judged_only, duplicates and threads.
+    `correction` is over the pairs of each measure, or over all with `family="all"`. `policies` are the options of
+    compare that say how runs are read and measured, such as ties, queries, exclude_self, empty and threads; they hold
+    for all collections.
     """
+    unknown = next((name for name in policies if name not in POLICIES), None)
+    if unknown is not None:
+        raise TypeError(f"suite() got an unexpected keyword argument {unknown!r}; it takes {', '.join(POLICIES)}")
     if isinstance(collections, str | os.PathLike | Source):
         file = read_suite(collections)
         collections, measures = file.collections, measures if measures is not None else file.measures

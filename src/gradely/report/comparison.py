@@ -16,6 +16,7 @@ from gradely.comparison.ties import TieSensitivity
 from gradely.data.ids import Floats
 from gradely.data.texts import Texts, length_for, select_texts
 from gradely.data.tie_counts import TieCounts
+from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.measures import Measure, parameters
 from gradely.measures.base import show
@@ -181,6 +182,8 @@ def page(
 ) -> str:
     """Return the page; that of systems with several runs shows runs and variances in place of rankings."""
     if comparison.systems is not None:
+        if queries_text is not None or docs_text is not None:
+            raise DataError("the page of systems with several runs shows no rankings: leave out the texts")
         return groups_page(comparison, title, command)
     board, pairwise = comparison.board, comparison.pairwise
     board.qrels.check_certain("report")
