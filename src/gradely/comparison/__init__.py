@@ -16,6 +16,7 @@
     charts              charts, one look for all
     regression          the mean by a few human labels and many of a judge
     judged              the values of runs by human labels and by those of a judge
+    open_pairs          which pairs of runs the labels of unjudged documents leave open
     gate                gate: whether a run is worse than an older one
     verdicts            what a gate says: drops against limits, means against floors
     plan                plan: the smallest difference that the queries can detect
