@@ -479,6 +479,18 @@ def test_names_of_predictions(name):
     assert f"{name!r} is read as the score, and not 'rating'" in notes(QRELS, with_truth)
 
 
+def test_details_of_quepid_are_qrels_and_a_run(tmp_path):
+    header = "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating\n"
+    (tmp_path / "d.csv").write_text(
+        header + "T,C,7,star wars,11,2,One,3\nT,C,7,star wars,12,1,Two,\nT,C,7,alien,11,1,Three,1\n"
+    )
+    scores = gradely.evaluate(tmp_path / "d.csv", tmp_path / "d.csv", ["RR"])
+    assert scores.per_query() == {"star wars": {"RR": 0.5}, "alien": {"RR": 1.0}}
+    said = list(map(str, scores.notes))
+    assert any("1 of 3 rows of" in note and "has no rating and counts as unjudged" in note for note in said)
+    assert any("'Doc Position' is read as the score, and not 'Rating'" in note for note in said)
+
+
 def test_hive_partitions_are_columns(tmp_path):
     pytest.importorskip("pyarrow")
     for query, docs in RUN.items():
@@ -516,6 +528,7 @@ def test_each_row_of_the_document_has_a_test_and_each_test_a_row():
 TESTED = {
     "PyTerrier, frames and CSV": "test_terrier_frames_are_read_by_docno",
     "Quepid, CSV of a case": "test_quepid_rows_without_a_rating_are_unjudged",
+    "Quepid, detailed CSV of a case": "test_details_of_quepid_are_qrels_and_a_run",
     "Quepid, CSV of a book": "test_quepid_books_have_a_column_per_rater",
     "Elasticsearch, request of `_rank_eval`": "test_rank_eval_requests_are_qrels",
     "Elasticsearch, response of `_rank_eval`": "test_rank_eval_responses_are_runs_and_ratings",

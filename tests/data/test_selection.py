@@ -341,7 +341,7 @@ POLICIES = {"columns", "duplicates", "document_pattern", "exclude", "exclude_sel
 
 ABSENT = {
     "explain": {"queries", "empty", "weights"},
-    "holes": {"empty", "weights"},
+    "holes": {"empty"},
     "simulate_judging": {"empty", "weights"},
 }
 """what one query does not have, and what is not derived for ranges over labels"""

@@ -39,6 +39,7 @@ TIERS = {
     "label": (("relevance", "label", "rel", "grade", "rating", "gain", "r_ui", "target", "weight", "score"),),
     "score": (
         ("score", "sim", "similarity", "prediction", "pred", "predicted", "predicted_rating", "est"),
+        ("doc_position",),
         ("rating",),
         ("rank",),
     ),
@@ -56,6 +57,8 @@ COMPANIONS = {
 score beside a label is that of a run"""
 SILENT = frozenset(map(normalize, (*TIERS["query"][1], *TIERS["document"][1], "user", "rank")))
 """names of later tiers whose columns nobody expects to be read: texts beside ids, and ranks beside scores"""
+RANKS = ("rank", "docposition")
+"""names of ranks, of which 1 is best; Quepid says where a document stands beside its rating"""
 NO_LABELS = frozenset(
     {
         *("timestamp", "time", "date", "datetime", "ts", "year", "createdat", "updatedat", "rank", "position", "place"),
@@ -91,7 +94,7 @@ class Roles(NamedTuple):
     @property
     def sign(self) -> int:
         """-1 where the numbers are ranks, of which 1 is best."""
-        return -1 if self.value is not None and normalize(self.value) == "rank" else 1
+        return -1 if self.value is not None and normalize(self.value) in RANKS else 1
 
     @property
     def names(self) -> list[str]:

@@ -30,6 +30,8 @@ LONGEST = 131_072
 
 HEADER = 1 << 20
 """bytes of the longest header"""
+DETAILS = ("querytext", "docid", "docposition", "rating")
+"""columns of Quepid's detailed export of a case"""
 SAMPLE = 100
 """rows by which it is told whether columns hold numbers"""
 
@@ -61,7 +63,8 @@ class CsvTable(Table):
         if not columns:
             self._check_header(header, delimiter)
         roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
-        self.is_quepid = kind == "label" and [*map(normalize, header[:2])] == ["query", "docid"]
+        known = [*map(normalize, header)]
+        self.is_quepid = kind == "label" and (known[:2] == ["query", "docid"] or {*DETAILS} <= {*known})
         query, document = header.index(roles.query), header.index(roles.document)
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)

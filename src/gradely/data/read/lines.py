@@ -188,7 +188,7 @@ def _hint(layout: Layout, width: int) -> str:
         return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
     table = f"; a table has a first line like 'query document {layout.kind}'"
     if layout is RUN and width == 3:
-        return f"{table}; a run of MS MARCO has query, document and rank, from 1 on, with tabs between them"
+        return f"{table}; a run of MS MARCO, query, document and rank from 1 on, has tabs between them"
     if layout is QRELS and width == 3:
         return table
     return ""
