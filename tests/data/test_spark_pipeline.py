@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 import gradely
-from gradely.adapters.spark import measure_partition, whole_queries
+from gradely.adapters.spark import check_policies, measure_partition, whole_queries
 from gradely.measures.names import parse_all
 from gradely.settings import Settings
 from tests.engines import MEASURES, collection
@@ -63,3 +63,55 @@ def test_segments_are_those_of_evaluate():
     found = {row["query"]: row["segment"] for row in batch.to_pylist()}
     ours = gradely.evaluate(qrels, {"a": ["x"]}, ["RR"], by="kind")
     assert found == {query: ours.segment_of(query) for query in ours.queries} == {"a": "new", "b": "(none)", "c": "old"}
+
+
+LABELS = {"q1": {"q1": 1, "a": 2, "b": 1}, "q2": {"c": 0}, "q3": {"d": 1}}
+PASSAGES = {"q1": {"q1#0": 9.0, "a#0": 1.0, "a#1": 5.0, "x#0": 4.0, "b#2": 2.0}, "q2": {"c#0": 1.0}}
+
+
+def policy_rows():
+    """Return judgments and passages of documents as rows of one table, sorted by query; q3 has no ranking."""
+    rows = [
+        (query, doc, float(number), judged)
+        for judged, values in ((True, LABELS), (False, PASSAGES))
+        for query, docs in values.items()
+        for doc, number in docs.items()
+    ]
+    columns = zip(*sorted(rows), strict=True)
+    return pa.table(dict(zip(("query", "document", "value", "judged"), map(list, columns), strict=True)))
+
+
+@pytest.mark.parametrize("empty", ["zero", "one"])
+def test_policies_are_those_of_evaluate(empty):
+    options = {"exclude_self": True, "document_pattern": "^(.*)#", "duplicates": "max", "empty": empty}
+    fitted = {
+        name: measure.fit(gradely.read_qrels(LABELS).levels) for name, measure in parse_all(["RR", "nDCG"]).items()
+    }
+    for size in (1, 100):
+        batches = measure_partition(policy_rows().to_batches(max_chunksize=size), fitted, Settings(**options), None)
+        found = {(row["query"], row["measure"]): row["value"] for batch in batches for row in batch.to_pylist()}
+        expected = gradely.evaluate(LABELS, PASSAGES, ["RR", "nDCG"], **options).per_query()
+        assert found == {(query, name): value for query, row in expected.items() for name, value in row.items()}
+
+
+def test_a_query_has_no_row_for_a_measure_by_which_it_is_empty():
+    measures = parse_all(["RR", "AP(rel=2)", "Judged"])
+    fitted = {name: measure.fit(gradely.read_qrels(LABELS).levels) for name, measure in measures.items()}
+    batches = measure_partition(policy_rows().to_batches(), fitted, Settings(empty="skip"), None)
+    found = {(row["query"], row["measure"]) for batch in batches for row in batch.to_pylist()}
+    judged = {(query, "Judged") for query in LABELS}
+    assert found == {("q1", "RR"), ("q1", "AP(rel=2)"), ("q3", "RR")} | judged
+
+
+@pytest.mark.parametrize(
+    ("options", "weights", "says"),
+    [
+        ({}, {"q1": 1}, r"weights: here values are not averaged by weight; .* take sum\(weight \* value\)"),
+        ({"duplicates": "first"}, None, "duplicates='first' goes by the order of rows, which Spark does not have"),
+        ({"duplicates": "most"}, None, "no way to treat duplicates 'most'"),
+        ({"document_pattern": "d"}, None, "the document pattern 'd' has 0 groups"),
+    ],
+)
+def test_policies_that_executors_cannot_follow_are_refused(options, weights, says):
+    with pytest.raises(gradely.GradelyError, match=says):
+        check_policies(Settings(**options), weights)

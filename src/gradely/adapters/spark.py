@@ -66,7 +66,7 @@ def evaluate(
     settings = Settings(
         ties, "qrels", judged_only, precision, seed, 1, empty, exclude_self, duplicates, document_pattern
     )
-    _check_policies(settings, weights)
+    check_policies(settings, weights)
     if ties == "order":
         raise DataError("ties='order' goes by the order of rows, which Spark does not have; use 'expected' or 'trec'")
     rows, kind = _rows(qrels, run, by, columns)
@@ -83,7 +83,7 @@ def evaluate(
     return values.withColumn("query", values["query"].cast(kind)) if by is None else _segment_means(values, by)
 
 
-def _check_policies(settings: Settings, weights: Any) -> None:
+def check_policies(settings: Settings, weights: Any) -> None:
     """Refuse what cannot be done on executors, and say what to do instead."""
     if weights is not None:
         raise DataError("weights: here values are not averaged by weight; join the weights to the values by query, "
