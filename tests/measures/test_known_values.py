@@ -6,6 +6,7 @@ from scipy.special import polygamma
 
 import gradely
 from gradely.kernel.series import inverse_sums, trigamma
+from tests.shared_data import DATA, needs
 
 NTCIR = (
     {"q": dict(zip("abcdefghijk", [0, 3, 2, 3, 3, 2, 2, 1, 1, 1, 1], strict=True))},
@@ -80,6 +81,34 @@ def test_the_sample_of_ntcireval(name, value):
 @pytest.mark.parametrize(("name", "value"), EXPECTED.items())
 def test_a_ranking_with_ties(name, value):
     assert gradely.evaluate(*TIED, [name]).values.item() == pytest.approx(value, abs=1e-12)
+
+
+PRINTED = {
+    "RR": "RR",
+    "P-plus": "Pplus",
+    "AP": "AP",
+    "Q-measure": "Q",
+    "ERR": "ERR(gain='linear')",
+    "nDCG@1000": "nDCG(discount='letor')@1000",
+    "MSnDCG@1000": "nDCG@1000",
+    "P@1000": "P@1000",
+    "nERR@1000": "nERR(gain='linear')@1000",
+    "Hit@1000": "Success@1000",
+}
+"""what NTCIREVAL calls measures, and their names here"""
+
+
+@needs("ntcireval-sample")
+def test_all_that_ntcireval_prints_of_its_sample():
+    folder = DATA / "ntcireval-sample"
+    labels = dict(line.split() for line in (folder / "sample.rel").read_text().splitlines())
+    qrels = {"q": {doc: int(level[1:]) for doc, level in labels.items()}}
+    lines = [line.split("=") for line in (folder / "res_test_compute.txt").read_text().splitlines()]
+    printed = {line[0].strip(): float(line[1]) for line in lines if line[0].strip() in PRINTED}
+    scores = gradely.evaluate(qrels, {"q": (folder / "sample.res").read_text().split()}, [*PRINTED.values()])
+    assert printed.keys() == PRINTED.keys()
+    for name, ours in PRINTED.items():
+        assert scores[ours] == pytest.approx(printed[name], abs=5.1e-5), name
 
 
 def test_nerr_of_ntcireval_has_linear_gain():
