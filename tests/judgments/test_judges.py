@@ -450,6 +450,8 @@ def test_tables_that_do_not_say_who_judged_are_refused(tmp_path):
     assert "has no column 'wo'" in refusal(
         [{"query": "q", "doc": "d", "label": 1, "who": "x"}], columns={"judge": "wo"}
     )
+    (tmp_path / "bad.csv").write_text("query,docid,ann,ben\nq1,d1,2,x\n")
+    assert "bad.csv, ben: record 1: the label 'x' is not a number" in refusal(tmp_path / "bad.csv")
     assert "a row has no judge" in refusal([{"query": "q", "doc": "d", "label": 1, "judge": ""}])
 
 

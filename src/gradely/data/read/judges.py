@@ -88,7 +88,7 @@ def _read_table(table: Any, raters: list[str] | None, columns: Names | None, dup
             if _is_missing(who):
                 raise DataError(f"{name}: a row has no {by}: {clip(repr(record))}")
             parts.setdefault(str(who), []).append({key: value for key, value in record.items() if key != by})
-        return {who: _named(read_qrels(rows, columns=roles, duplicates=duplicates), who) for who, rows in parts.items()}
+        return {who: _read_rows(rows, name, who, roles, duplicates) for who, rows in parts.items()}
     raters = find_raters(name, header) if raters is None else _check_raters(name, raters, header)
     keys = [key for key in header if key not in raters]
     found = {}
@@ -99,7 +99,7 @@ def _read_table(table: Any, raters: list[str] | None, columns: Names | None, dup
             if not _is_missing(record.get(rater))
         ]
         if rows:
-            found[rater] = _named(read_qrels(rows, columns={**roles, "label": rater}, duplicates=duplicates), rater)
+            found[rater] = _read_rows(rows, name, rater, {**roles, "label": rater}, duplicates)
     return found
 
 
@@ -122,8 +122,13 @@ def _check_raters(name: str, raters: list[str], header: Sequence[str]) -> list[s
     return raters
 
 
-def _named(qrels: Qrels, name: str) -> Qrels:
-    qrels.name = name
+def _read_rows(rows: list[dict[str, Any]], table: str, judge: str, columns: Names, duplicates: str) -> Qrels:
+    """Return the qrels of one judge of a table, which errors name."""
+    try:
+        qrels = read_qrels(rows, columns=columns, duplicates=duplicates)
+    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+        raise type(error)(str(error).replace("qrels: ", f"{table}, {judge}: ", 1)) from None
+    qrels.name = judge
     return qrels
 
 
