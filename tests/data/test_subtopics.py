@@ -255,3 +255,10 @@ def test_commands_on_several_runs_take_them(measure):
     assert gradely.correlate(JUDGED, runs, [measure, "nDCG"]).tau[0, 1] == 1
     assert gradely.pools(JUDGED, runs, [measure], rates=[1.0, 0.6], repeat=2).tau is not None
     assert "<html" in gradely.compare(JUDGED, runs, [measure], details=True).to_html()
+
+
+def test_commands_that_show_few_notes_say_that_plain_measures_take_the_highest_label():
+    runs = {"one": RUN, "two": {"q1": ["d1", "d2"], "q2": ["d4"]}}
+    says = "qrels judges 5 documents by subtopic: nDCG takes the highest label of each"
+    for result in (gradely.tie_sensitivity(JUDGED, runs, ["nDCG"]), gradely.correlate(JUDGED, runs, ["nDCG", "AP_IA"])):
+        assert says in [note.text for note in result.notes], type(result)

@@ -338,7 +338,7 @@ def _note_weights(evaluation: "Evaluation") -> list[Note]:
     return [Note("weights", len(queries), len(queries), text)]
 
 
-POLICIES = ("run", "excluded", "weights", "weight", "empty")
+POLICIES = ("run", "subtopics", "excluded", "weights", "weight", "empty")
 """kinds of notes that say how queries and documents were treated, or runs read"""
 LEFT_OUT = {
     "weight": "{have} weight 0 and {are} left out",
