@@ -100,6 +100,11 @@ class Bounds(ABC):
         return np.diff(np.concatenate([[0], np.cumsum(self.is_open)])[qrels.start])
 
     @lazy
+    def open_until(self) -> Ints:
+        """[Q] how many open documents there are up to each query."""
+        return np.cumsum(self.open_of)
+
+    @lazy
     def values(self) -> Floats:
         """[runs, queries] the values as the judgments have them."""
         return self.runs.values({"": self.measure})[:, :, 0]
@@ -129,7 +134,7 @@ class Bounds(ABC):
         """
         lines = np.arange(len(self.runs.stacked.names)) * self.queries + query
         documents, weights = self.weights.rows(lines)
-        last = int(np.cumsum(self.open_of)[query])
+        last = int(self.open_until[query])
         documents = np.where(documents < 0, last, documents) - (last - int(self.open_of[query]))
         table = np.zeros((len(lines), int(self.open_of[query]) + 1))
         np.put_along_axis(table, documents, weights, axis=1)
@@ -238,20 +243,51 @@ class Weighted(Bounds):
         """Return the range of the difference of pairs of runs, [queries, pairs]."""
         low, high = np.zeros((2, self.queries, len(first)))
         longest = 2 * max(1, int(np.diff(self.weights.start).max(initial=1)))
+        waiting, cells = list[Differences](), 0
         for query in range(self.queries):
             of_query = self.look_up(query)
             for pairs in np.array_split(np.arange(len(first)), -(-len(first) * longest // CELLS) or 1):
-                part = self._difference(query, first[pairs], second[pairs], of_query)
-                low[query, pairs], high[query, pairs] = part
+                waiting.append(self._difference(query, first[pairs], second[pairs], of_query)._replace(pairs=pairs))
+                cells += waiting[-1].weight.size
+                if cells >= CELLS:
+                    self._find_extremes(waiting, low, high)
+                    waiting, cells = [], 0
+        if waiting:
+            self._find_extremes(waiting, low, high)
         return Range(low, high)
 
-    def _difference(self, query: int, first: Ints, second: Ints, of_query: tuple[Ints, Floats, Floats]) -> Range:
+    def _difference(
+        self, query: int, first: Ints, second: Ints, of_query: tuple[Ints, Floats, Floats]
+    ) -> "Differences":
         documents, weights, table = of_query
         ours, theirs = documents[first], documents[second]
         mine = weights[first] - table[second[:, None], ours]
         other = np.where(table[first[:, None], theirs] == 0, -weights[second], 0.0)
         base = self.parts[0][first, query] - self.parts[0][second, query]
-        return self.extremes(base, np.concatenate([mine, other], axis=1), first * self.queries + query)
+        return Differences(query, first, base, np.concatenate([mine, other], axis=1), first * self.queries + query)
+
+    def _find_extremes(self, parts: list["Differences"], low: Floats, high: Floats) -> None:
+        """Write the ranges of some differences, of several queries at the same time, into their places."""
+        widest = max(part.weight.shape[1] for part in parts)
+        weight = np.concatenate([np.pad(part.weight, ((0, 0), (0, widest - part.weight.shape[1]))) for part in parts])
+        ends = self.extremes(
+            np.concatenate([part.base for part in parts]), weight, np.concatenate([part.line for part in parts])
+        )
+        stop = np.cumsum([len(part.pairs) for part in parts])[:-1]
+        for part, least, most in zip(parts, np.split(ends.low, stop), np.split(ends.high, stop), strict=True):
+            low[part.query, part.pairs], high[part.query, part.pairs] = least, most
+
+
+class Differences(NamedTuple):
+    """The differences of some pairs of runs on one query, ready to be bounded."""
+
+    query: int
+    pairs: Ints
+    """their numbers"""
+    base: Floats
+    weight: Floats
+    line: Ints
+    """the row of the first run"""
 
 
 def _terms(measure: Measure, batch: Batch) -> Any:

@@ -102,18 +102,15 @@ def _highest_ratio(base: Floats, weight: Floats, query: Ints, ideal: Ideal) -> F
 
 def _dinkelbach(base: Floats, sums: Floats, query: Ints, ideal: Ideal) -> Floats:
     """Return the greatest ratio of rows that can be positive, from sums of the largest weights, [R, M + 1]."""
-    width = sums.shape[1]
-    added = np.concatenate(
-        [ideal.added, np.repeat(ideal.added[:, :, -1:], max(0, width - ideal.added.shape[2]), axis=2)], axis=2
-    )[:, :, :width]
+    column = np.minimum(np.arange(sums.shape[1]), ideal.added.shape[2] - 1)
     best, rows = np.maximum(_divide(base, ideal.judged[query]), 0), np.arange(len(base))
     while len(rows):
         total, norm = base[rows].copy(), ideal.judged[query[rows]].copy()
         for level, height in enumerate(ideal.height.tolist()):
-            cost = added[query[rows], level]
+            cost = ideal.added[query[rows, None], level, column]
             count = np.argmax(sums[rows] - best[rows, None] * cost, axis=1)
             total += height * sums[rows, count]
-            norm += height * added[query[rows], level, count]
+            norm += height * np.take_along_axis(cost, count[:, None], axis=1)[:, 0]
         value = _divide(total, norm)
         better = value > best[rows]
         best[rows] = np.maximum(value, best[rows])
