@@ -137,6 +137,8 @@ def test_numbers_from_zero_to_a_top_have_their_extremes_at_judged_labels():
     qrels, runs = {"q": {"a": 1, "b": 0, "c": 0.4}}, {"run": {"q": {"x": 3, "a": 2, "y": 2, "c": 1}}}
     low, high = gradely.holes(qrels, runs, "nDCG@3", top=2).by_query["run"]["nDCG@3"]["q"]
     fine = gradely.holes(qrels, runs, "nDCG@3", labels=np.linspace(0, 2, 21))
+    assert gradely.holes(qrels, runs, "nDCG@3", top=2).caption().endswith("may have any label from 0 to 2")
+    assert gradely.holes(qrels, runs, "nDCG@3").caption().endswith("may have any of the labels 0, 0.4, 1")
     assert fine.by_query["run"]["nDCG@3"]["q"] == pytest.approx((low, high), abs=1e-12)
 
 

@@ -115,6 +115,14 @@ class Labels(NamedTuple):
     values: tuple[float, ...]
     assumed: bool = False
     """True where the judgments have no positive label, so that 1 is taken for one"""
+    top: float | None = None
+    """where all numbers from 0 to this are allowed, of which `values` are those that can be extreme"""
+
+    def __str__(self) -> str:
+        """Return them in words."""
+        if self.top is not None:
+            return f"any label from 0 to {self.top:g}"
+        return f"any of the labels {', '.join(f'{label:g}' for label in self.values)}"
 
     @classmethod
     def of(cls, qrels: Qrels, labels: Iterable[float] | None = None, top: float | None = None) -> "Labels":
@@ -128,7 +136,7 @@ class Labels(NamedTuple):
         if top is not None:
             if not is_number(top) or top <= 0:
                 raise DataError(f"top is the highest label of unjudged documents, a number above 0; found {top!r}")
-            return cls((0.0, *(label for label in found if 0 < label < top), float(top)))
+            return cls((0.0, *(label for label in found if 0 < label < top), float(top)), top=float(top))
         if labels is None:
             return cls(tuple(found)) if found[-1] > 0 else cls((*found, 1.0), assumed=True)
         values = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)

@@ -218,10 +218,9 @@ class Holes(Result):
     def caption(self) -> str:
         """Return what the numbers are of."""
         settings = next(iter(self.found.bounds.values())).runs.stacked.settings
-        shown = ", ".join(f"{label:g}" for label in self.found.labels.values)
         return (
             f"means over {count_of(len(self.queries), 'query')}, ties {settings.ties}, queries {settings.queries}, "
-            f"{settings.precision} precision; an unjudged document may have any of the labels {shown}"
+            f"{settings.precision} precision; an unjudged document may have {self.found.labels}"
         )
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
