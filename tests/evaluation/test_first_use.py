@@ -76,6 +76,8 @@ def test_tables_without_a_header(tmp_path, capfd):
         InputError, match=r"r\.csv:1: the first line names the columns, and '0\.9' is a number: put a lin"
     ):
         gradely.evaluate(QRELS, tmp_path / "r.csv")
+    (tmp_path / "r.csv").write_text("query,document,score,2024\nq1,a,0.9,7\n")
+    assert gradely.evaluate(QRELS, tmp_path / "r.csv", ["RR"])["RR"] == 0.5
     (tmp_path / "r.tsv").write_text("q1\ta\t0.9\nq1\tb\t0.1\n")
     with pytest.raises(InputError, match="a table has a first line like 'query document score'"):
         gradely.evaluate(QRELS, tmp_path / "r.tsv")

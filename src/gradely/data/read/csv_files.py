@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, normalize
+from gradely.data.column_roles import QUERY, Names, normalize
 from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, Values, to_number
@@ -60,9 +60,11 @@ class CsvTable(Table):
         self.source = source
         header, self.skip = _header(source, delimiter)
         self.header = header
-        if not columns:
+        try:
+            roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
+        except InputError:
             self._check_header(header, delimiter)
-        roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
+            raise
         known = [*map(normalize, header)]
         self.is_quepid = kind == "label" and (known[:2] == ["query", "docid"] or {*DETAILS} <= {*known})
         query, document = header.index(roles.query), header.index(roles.document)
@@ -70,7 +72,9 @@ class CsvTable(Table):
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
 
     def _check_header(self, header: list[str], delimiter: str) -> None:
-        """Refuse a first line that holds a number, and so is no header."""
+        """Refuse a first line that names no query and holds a number, and so is no header."""
+        if any(normalize(name) in map(normalize, QUERY) for name in header):
+            return
         number = next((cell for cell in header if _is_number(cell)), None)
         if number is not None:
             names = delimiter.join(("query", "document", self.kind))
