@@ -255,10 +255,11 @@ class Pplus(ArrangedMeasure, Blended):
         return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
 
     def _row(self, batch: Batch, q: int) -> Row:
-        blend = self.blend(batch)
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[q, :])]
-        value: dict[int, float] = dict(zip(kinds, to_lists(self.value(batch)[q, :]), strict=True))
-        return Row(value, float(blend.count[q, 0]), to_lists(blend.gain[q, :]))
+        one = batch.rows(slice(q, q + 1))
+        blend = self.blend(one)
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(one))[0, :])]
+        value: dict[int, float] = dict(zip(kinds, to_lists(self.value(one)[0, :]), strict=True))
+        return Row(value, float(blend.count[0, 0]), to_lists(blend.gain[0, :]))
 
     def _targets(self, groups: list[TieGroup]) -> list[tuple[Target, float]]:
         """Return where the best document can stand, each with the chance that nothing better is in the top k."""

@@ -126,7 +126,7 @@ class ComposedMeasure(SearchedMeasure):
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
 
         def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
-            scene, above = self.scene(batch, row), Counter[int]()
+            scene, above = self.scene(batch.rows(slice(row, row + 1)), 0), Counter[int]()
             means = {}
             for i, group in enumerate(groups):
                 if group.size > 1 and group.kinds:

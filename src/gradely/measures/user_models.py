@@ -401,7 +401,8 @@ class BPM(ArrangedMeasure, Expecting):
 
     def _reading(self, batch: Batch, q: int, kinds: list[int]) -> "Reading":
         end, labels = int(self.end(batch)[q]), to_lists(batch.grade[q, :])
-        return Reading.of(list(tie_groups(batch, q, kinds)), dict(zip(kinds, labels, strict=True)), self.wanted, end)
+        label = dict(zip(kinds, labels, strict=True))
+        return Reading.of(list(tie_groups(batch, q, kinds)), label, self.wanted, float(self.top or 1), end)
 
     def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
         """True where a tie group has too many compositions."""
@@ -409,8 +410,9 @@ class BPM(ArrangedMeasure, Expecting):
 
     def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:  # noqa: ARG002 - the reading has them
         """What is seen of the tie group in which the user stops: every composition is tried."""
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
-        reading = self._reading(batch, row, kinds)
+        one = batch.rows(slice(row, row + 1))
+        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(one))[0, :])]
+        reading = self._reading(one, 0, kinds)
         ways = list(reading.ways())
         if not ways:
             return {}
@@ -428,14 +430,15 @@ class Reading(NamedTuple):
     """the sum at which the user stops, in the same unit"""
     end: int
     """the last rank"""
-    unit: float
+    top: int
+    """the top of the scale, in the same unit"""
     number: int
     """that of the tie group in which the user stops; as many as there are groups, where there is none"""
 
     @classmethod
-    def of(cls, groups: list[TieGroup], labels: dict[int, float], wanted: float, end: int) -> "Reading":
+    def of(cls, groups: list[TieGroup], labels: dict[int, float], wanted: float, top: float, end: int) -> "Reading":
         """Find the first tie group in which the user can stop: its order decides alone."""
-        whole = WholeNumbers([*labels.values(), wanted])
+        whole = WholeNumbers([*labels.values(), wanted, top])
         label = {kind: whole(value) for kind, value in labels.items()}
         need = whole(wanted)
         sums = list(accumulate((cls._sum(group, label) for group in groups), initial=0))
@@ -443,7 +446,7 @@ class Reading(NamedTuple):
             (i for i, group in enumerate(groups) if sums[i + 1] >= need or group.above + group.size >= end),
             len(groups),
         )
-        return cls(groups, label, need, end, 1 / whole.scale, number)
+        return cls(groups, label, need, end, whole(top), number)
 
     @staticmethod
     def _sum(group: TieGroup, label: dict[int, int]) -> int:
@@ -456,13 +459,13 @@ class Reading(NamedTuple):
 
     def means(self, measure: BPM, kinds: list[int]) -> list[float]:
         """Return what each column adds on average."""
-        top, terms = float(measure.top or 1), [0.0] * len(kinds)
+        terms = [0.0] * len(kinds)
         inverse, inside = self._mean_of_group(measure)
         for i, group in enumerate(self.groups[: self.number + 1]):
             for c in group.columns:
                 if kinds[c]:
                     share = inside[kinds[c]] if i == self.number else inverse
-                    terms[c] = share * self.label[kinds[c]] * self.unit / top
+                    terms[c] = share * (self.label[kinds[c]] / self.top)
         return terms
 
     def _mean_of_group(self, measure: BPM) -> tuple[float, dict[int, float]]:
@@ -512,5 +515,5 @@ class Reading(NamedTuple):
                 x = len(seen) + idle + 1
                 for kind, _ in self._stops(group, placed, x) if x <= group.size else ():
                     gain = total + (self.label[kind] if kind else 0)
-                    ways.append((gain * self.unit / (group.above + x), [*([0] * idle), *seen, kind]))
+                    ways.append((gain / (self.top * (group.above + x)), [*([0] * idle), *seen, kind]))
         return ways
