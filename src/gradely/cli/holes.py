@@ -50,6 +50,7 @@ def _labels(_context: click.Context, _parameter: click.Parameter, value: str | N
 )
 @partial(options.measures, kind=MEASURE, more="", default=DEFAULT)
 @options.settings("ties", "queries", "exclude_self", "precision", "seed", "threads")
+@options.weights
 @options.request
 @options.output
 def command(
@@ -63,7 +64,8 @@ def command(
 ) -> None:
     """Show what unjudged documents could change: the range of each mean, and which of two RUNS is better in any case.
 
-    Ranges are exact, over all labels that these documents may have, and all runs share them.
+    Ranges are over all labels that these documents may have, and all runs share them. A note says where they are
+    bounds.
     """
     if listed is not None and simulate:
         raise click.UsageError("--judge lists what to judge next, and --simulate needs no list: leave one of them out")

@@ -818,10 +818,11 @@ def bound_labels(
     at = {reach: found.down_to(reach) for reach in set(depths.values())}
     fitted = fit_all(measures, qrels.levels)
     bounds = {name: kinds[name](fitted[name], at[depths[name]], allowed) for name in measures}
-    return LabelRanges(bounds, depths, allowed, counted, _weigh(qrels, counted))
+    return LabelRanges(bounds, depths, allowed, counted, weigh(qrels, counted))
 
 
-def _weigh(qrels: Qrels, counted: Ints) -> Floats | None:
+def weigh(qrels: Qrels, counted: Ints) -> Floats | None:
+    """Return the weights of the queries that count; None where all count alike."""
     if qrels.weights is None:
         return None
     weights = qrels.weights

@@ -218,9 +218,10 @@ class Holes(Result):
     def caption(self) -> str:
         """Return what the numbers are of."""
         settings = next(iter(self.found.bounds.values())).runs.stacked.settings
+        policies = settings.describe(weighted=self.found.weights is not None)
         return (
             f"means over {count_of(len(self.queries), 'query')}, ties {settings.ties}, queries {settings.queries}, "
-            f"{settings.precision} precision; an unjudged document may have {self.found.labels}"
+            f"{settings.precision} precision{policies}; an unjudged document may have {self.found.labels}"
         )
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it

@@ -13,7 +13,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
-from gradely.evaluation.label_bounds import Bounds, LabelRanges, check_settings, depth_of, find_bounds
+from gradely.evaluation.label_bounds import Bounds, LabelRanges, check_settings, depth_of, find_bounds, weigh
 from gradely.evaluation.label_ranges import is_decided
 from gradely.evaluation.notes import Note
 from gradely.evaluation.open_documents import Labels, OpenRuns
@@ -152,7 +152,7 @@ def simulate_judging(
     world = with_open_documents(stacked, np.ones(len(judgments.grade), bool))
     world = world.keep(world.above < reach)
     (fitted,) = fit_all(named, judgments.levels).values()
-    bound = partial(_bound, kind, fitted, world, allowed)
+    bound = partial(_bound, kind, fitted, world, allowed, weigh(judgments, np.arange(len(judgments))))
     size = len(world.above)
     looks = sorted({*range(0, size, max(1, -(-size // LOOKS))), size})
     worth, rank = (_count_decided(bound, world, looks, by_worth=flag) for flag in (True, False))
@@ -163,10 +163,12 @@ def simulate_judging(
     )
 
 
-def _bound(kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, judged: Bools) -> LabelRanges:
+def _bound(
+    kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, weights: Floats | None, judged: Bools
+) -> LabelRanges:
     """Return the ranges that are left where some documents are judged."""
     bounds = kind(measure, world._replace(is_open=~judged), labels)
-    return LabelRanges({"": bounds}, {}, labels, np.arange(len(world.stacked.qrels)))
+    return LabelRanges({"": bounds}, {}, labels, np.arange(len(world.stacked.qrels)), weights)
 
 
 def _count_decided(bound: Any, world: OpenRuns, looks: list[int], *, by_worth: bool) -> list[int]:
