@@ -91,14 +91,14 @@ def test_a_case_by_hand():
     [
         ([0.1, 0.1, 0.1], [0.0, 0.01, 0.01], None),  # nothing to weight by
         ([0.0, 0.0], [0.0, 0.0], None),
-        ([0.1, 0.1], [0.01, 0.02], 0.0),
-        ([0.0, 0.2], [0.0, 0.0], 0.02),  # differences without error: their own variance
+        ([0.1, 0.1], [0.01, 0.02], (0.0, 0.0)),
+        ([0.0, 0.2], [0.0, 0.0], (0.02, 1.0)),  # differences without error: their own variance, and no chance in it
     ],
 )
 def test_variances_of_0(y, v, expected):
     found = combine(np.array(y), np.array(v))
-    assert (None if found is None else found.tau2) == pytest.approx(expected)
-    assert found is None or (0 <= found.i2 <= 1 and np.isfinite(found.error))
+    assert (None if found is None else (found.tau2, found.i2)) == pytest.approx(expected)
+    assert found is None or np.isfinite(found.error)
 
 
 def test_a_sure_difference_among_unsure_ones_has_weight_but_is_not_all():

@@ -63,7 +63,7 @@ def combine(y: Floats, v: Floats) -> Combined | None:
         return None
     weights = 1 / (v + tau2)
     total = float(weights.sum())
-    excess = 1 - (len(y) - 1) / scatter if 0 < scatter < inf else float(scatter > 0)
+    excess = 1 - (len(y) - 1) / scatter if scatter > 0 else 0.0
     return Combined(
         float((weights * y).sum()) / total, 1 / sqrt(total), tau2, max(0.0, excess), (weights / total).tolist()
     )
