@@ -147,7 +147,7 @@ class Batch:
         """Return some of the rows."""
         arrays = [field.name for field in fields(Batch) if field.name not in ("ties", "subtopics")]
         subtopics = None if self.subtopics is None else self.subtopics.rows(part)
-        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part] for name in arrays})
+        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part, ...] for name in arrays})
 
     @lazy
     def _tops(self) -> dict[int, "Batch | None"]:

@@ -151,6 +151,14 @@ REFUSED = {
     "IDCG": _TREC.format("ideal_dcg"),
     **dict.fromkeys(("lambdarank", "rank_xendcg"), _OBJECTIVE.format("`nDCG(gain='exp'){at}` is what it learns by")),
     "Coverage": "`StRecall{at}` is that of subtopics or nuggets; that of a catalogue is about the items that are shown",
+    **dict.fromkeys(("O-measure", "P-measure", "NCU", "EBR"), "NTCIREVAL has it; `Q` and `Pplus` are near it"),
+    **dict.fromkeys(("U-measure", "TBG"), "it needs lengths of documents or times; `RBP` is near it without"),
+    **dict.fromkeys(("IFT", "NPV"), "`INST` and `RBP` are models of the same kind"),
+    "rpref": "`bpref` took its place",
+    "ADM": "it compares scores with labels; `OPA` compares their orders",
+    "RR_IA": "`ERR_IA` is near it, with judgments by subtopic",
+    **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower would be better; `RR` says the like"),
+    "ILD": _ITEMS,
     "PFound": "`ERR` is the same idea, with another chance to stop",
 }
 """names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""

@@ -149,8 +149,9 @@ class UserModel(RateOfGain):
         key = (UserModel, self.key)
         if key not in batch.memo:
             deepest = max(batch.depth, 1) if self.depth is None else int(self.depth)
-            rows = rows_at_a_time(deepest)
-            parts = [self._walk_down(batch.rows(slice(i, i + rows)), deepest) for i in range(0, len(batch.grade), rows)]
+            rows, count = rows_at_a_time(deepest), int(batch.grade.shape[0])
+            blocks = [batch.rows(slice(i, min(i + rows, count))) for i in range(0, count, rows)]
+            parts = [self._walk_down(block, deepest) for block in blocks]
             batch.memo[key] = Walk(*(batch.xp.concat(arrays) for arrays in zip(*parts, strict=True)))
         walk: Walk = batch.memo[key]
         return walk
