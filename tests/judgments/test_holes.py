@@ -343,6 +343,50 @@ def test_labels_above_the_scale_need_one_that_is_stated():
     )
 
 
+@pytest.mark.parametrize("measure", ["AP", "RR", "ERR", "GAP"])
+@pytest.mark.parametrize("ties", ["expected", "order"])
+def test_runs_with_the_same_ranking_are_equal_by_bounds_too(measure, ties):
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 1}}
+    one = {query: {"a": 3, "x": 2, "y": 2, "b": 1} for query in qrels}
+    same = {query: {"b": 0.1, "x": 0.2, "y": 0.2, "a": 0.3} for query in qrels}
+    other = {**same, "r": {"y": 4, "x": 3, "b": 2, "a": 1}}
+    found = gradely.holes(qrels, {"one": one, "same": same, "other": other}, [measure], ties=ties)
+    pair, differs, _ = found.pairs
+    assert pair[3:7] == (0, 0, 0, True)
+    assert differs.high - differs.low > 0
+    alone = gradely.holes({"r": qrels["r"]}, {"one": one, "other": other}, [measure], ties=ties).pairs[0]
+    assert differs[4:6] == pytest.approx((alone.low / 2, alone.high / 2))  # the query with the same ranking adds 0
+    assert str(gradely.holes(qrels, {"one": one, "same": same}, [measure])).startswith(
+        f"one and same are equal by {measure}, whatever the labels of the 4 unjudged documents in the top 100."
+    )
+
+
+def test_sentences_about_bounds_do_not_say_that_labels_reach_them():
+    qrels, runs = {"q": {"a": 1}}, {"one": {"q": ["x", "a"]}, "two": {"q": ["a", "y"]}, "three": {"q": ["z", "a"]}}
+    assert "and never outside -" in gradely.holes(qrels, dict(list(runs.items())[:2]), ["AP"]).summary()
+    assert gradely.holes(qrels, runs, ["AP"]).summary().endswith(" perhaps turn each of the 3.")
+
+
+def test_the_caption_says_which_labels_are_allowed():
+    qrels, run = {"q": {"a": 1, "b": 0}}, {"run": {"q": ["a", "x"]}}
+    assert "document may have any of the labels 0, 1" in gradely.holes(qrels, run).caption()
+    assert gradely.holes(qrels, run, top=2.5).caption().endswith("may have any label from 0 to 2.5")
+    stated = gradely.holes(qrels, run, labels=[1, 2]).caption()
+    assert stated.endswith("may have any of the labels 1, 2, or count as not relevant")
+
+
+def test_a_list_of_what_to_judge_names_other_measures_that_are_open():
+    qrels, runs = {"q": {"a": 1, "b": 0, "c": 0}}, {"good": {"q": ["a", "b", "x"]}, "bad": {"q": ["b", "c", "y"]}}
+    listed = gradely.holes(qrels, runs, ["P@1", "P@3"]).judge()
+    assert listed.remarks() == [
+        "The only pair of runs is decided by P@1, whatever the labels.",
+        "this list is about P@1; name another measure first: pairs are open by P@3",
+    ]
+    assert gradely.holes(qrels, runs, ["P@1"]).judge().remarks()[0].endswith(": nothing needs to be judged.")
+    complete = gradely.holes({"q": {"a": 1}}, {"run": {"q": ["a"]}}).judge()
+    assert complete.remarks() == ["No unjudged document matters to nDCG@10: nothing needs to be judged."]
+
+
 BAD = {
     "best": ({"ties": "best"}, "ties='best' chooses the order of ties by the labels"),
     "run": ({"queries": "run"}, "queries='run' counts queries without any judgments"),

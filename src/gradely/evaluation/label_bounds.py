@@ -116,7 +116,25 @@ class Bounds(ABC):
     def differences(self, first: Ints, second: Ints) -> Range:
         """Return the range of the difference of pairs of runs, [queries, pairs]; mostly more than labels can reach."""
         low, high = self.ranges()
-        return Range((low[first] - high[second]).T, (high[first] - low[second]).T)
+        return self.keep_equal(Range((low[first] - high[second]).T, (high[first] - low[second]).T), first, second)
+
+    def keep_equal(self, found: Range, first: Ints, second: Ints) -> Range:
+        """Return bounds of differences, [queries, pairs], that are 0 where both runs have the same ranking."""
+        same = (self.rankings[first] == self.rankings[second]).T
+        return Range(np.where(same, 0.0, found.low), np.where(same, 0.0, found.high))
+
+    @lazy
+    def rankings(self) -> Ints:
+        """[runs, queries] a number for each ranking; of two runs with the same one, no labels tell them apart."""
+        hits = self.runs.stacked.hits
+        columns = (hits.row, hits.above, hits.tied) if hits.place is None else (hits.row, hits.place)
+        order = np.lexsort((hits.row, hits.query))
+        table = np.stack([column[order].astype(np.int64) for column in columns])
+        start = np.searchsorted(hits.query[order], np.arange(len(hits.retrieved) + 1)).tolist()
+        known: dict[tuple[int, bytes], int] = {}
+        lengths = zip(hits.retrieved.tolist(), pairwise(start), strict=True)
+        numbers = [known.setdefault((length, table[:, a:b].tobytes()), len(known)) for length, (a, b) in lengths]
+        return np.array(numbers).reshape(-1, self.queries)
 
     @lazy
     def weights(self) -> "Weights":
@@ -451,7 +469,7 @@ class Placed(Bounds):
                 a, b = first[pairs], second[pairs]
                 low[query, pairs] = (curves.low[a] - curves.high[b]).min(axis=1)
                 high[query, pairs] = (curves.high[a] - curves.low[b]).max(axis=1)
-        return Range(low, high)
+        return self.keep_equal(Range(low, high), first, second)
 
 
 class Retrieved(NamedTuple):
@@ -710,7 +728,8 @@ def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
         raise refusal(measure, "documents that are not retrieved count, and nobody knows all of these; c = d would do")
     stated = Levels(np.concatenate([qrels.grade, [label for label in labels.values if label > 0]]))
     if measure.fit(stated) != measure.fit(qrels.levels):
-        raise refusal(measure, "the judgments have no label that high, and its scale is theirs; state it, as in top=3")
+        top = f"{labels.values[-1]:g}"
+        raise refusal(measure, f"no judgment has a label of {top}, and its scale is theirs; state it, as in top={top}")
     if isinstance(measure, R):
         return Counts if measure.relevance is None else Shares
     return Placed if kind is Counts and measure.k is None else kind

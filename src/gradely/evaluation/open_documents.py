@@ -122,7 +122,8 @@ class Labels(NamedTuple):
         """Return them in words."""
         if self.top is not None:
             return f"any label from 0 to {self.top:g}"
-        return f"any of the labels {', '.join(f'{label:g}' for label in self.values)}"
+        rest = "" if self.values[0] <= 0 else ", or count as not relevant"
+        return f"any of the labels {', '.join(f'{label:g}' for label in self.values)}{rest}"
 
     @classmethod
     def of(cls, qrels: Qrels, labels: Iterable[float] | None = None, top: float | None = None) -> "Labels":

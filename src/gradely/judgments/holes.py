@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from gradely.comparison.sentences import list_names
 from gradely.comparison.tests import all_pairs
 from gradely.data.column_roles import Names
 from gradely.data.ids import Floats, Ints
@@ -141,7 +142,9 @@ class Holes(Result):
             Unjudged(joined.queries[int(query[i])], bounds.runs.name(int(rows[i])), float(worth[i]))
             for i in order.tolist()
         ]
-        return ToJudge(name, documents, int(np.count_nonzero(worth)), len(pairs), sum(not p.decided for p in pairs))
+        total, undecided = int(np.count_nonzero(worth)), sum(not pair.decided for pair in pairs)
+        elsewhere = list({pair.measure: None for pair in self.pairs if pair.measure != name and not pair.decided})
+        return ToJudge(name, documents, total, len(pairs), undecided, elsewhere)
 
     def _worth(self, measure: str) -> Floats:
         first, second = all_pairs(len(self.names))
@@ -186,7 +189,8 @@ class Holes(Result):
             return f"{_say_pair(pairs[0])} the labels of the {open_documents} {where}."
         decided, labels = sum(pair.decided for pair in pairs), f"the labels of the {open_documents} {where}"
         if not decided:
-            return f"No pair of runs is decided by {measure}: {labels} could turn each of the {len(pairs):,}."
+            turn = "could turn" if pairs[0].exact else "perhaps turn"
+            return f"No pair of runs is decided by {measure}: {labels} {turn} each of the {len(pairs):,}."
         of = f"All {len(pairs):,}" if decided == len(pairs) else f"{decided:,} of {len(pairs):,}"
         are = "is" if decided == 1 else "are"
         return f"{of} pairs of runs {are} decided by {measure}, whatever {labels}."
@@ -269,6 +273,8 @@ def _say_pair(pair: OpenPair) -> str:
     """Return who is better of two runs, or that nobody can know, up to the labels that this is about."""
     if not pair.decided:
         now = f"{pair.a} - {pair.b} is {pair.difference:+.4f} by {pair.measure}"
+        if not pair.exact:
+            return f"Undecided: {now}, and never outside {pair.low:+.4f} to {pair.high:+.4f}, whatever"
         return f"Undecided: {now}, and between {pair.low:+.4f} and {pair.high:+.4f} depending on"
     if max(abs(pair.low), abs(pair.high)) <= SAME:
         return f"{pair.a} and {pair.b} are equal by {pair.measure}, whatever"
@@ -322,6 +328,8 @@ class ToJudge(Result):
     """how many documents are worth something"""
     pairs: int
     undecided: int
+    elsewhere: list[str]
+    """other measures by which pairs are open"""
     notes: tuple[Note, ...] = ()
 
     def table(self) -> Table:
@@ -329,20 +337,29 @@ class ToJudge(Result):
         return Table(list(Unjudged._fields), [list(document) for document in self.documents])
 
     def remarks(self) -> list[str]:
-        """Return what the worth is of."""
+        """Return what the worth is of, and by which other measures there is something to judge."""
+        if not self.elsewhere:
+            return [self._about()]
+        others = f"pairs are open by {list_names(self.elsewhere)}"
+        return [self._about(), f"this list is about {self.measure}; name another measure first: {others}"]
+
+    def _about(self) -> str:
         if self.pairs and not self.undecided:
             are = "The only pair of runs is" if self.pairs == 1 else f"All {self.pairs:,} pairs of runs are"
-            return [f"{are} decided by {self.measure}, whatever the labels: nothing needs to be judged."]
+            end = "" if self.elsewhere else ": nothing needs to be judged"
+            return f"{are} decided by {self.measure}, whatever the labels{end}."
+        if not self.total:
+            return f"No unjudged document matters to {self.measure}: nothing needs to be judged."
         share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
         if not self.pairs:
-            return [f"{share}; worth: how much of the range of {self.measure} depends on the document"]
+            return f"{share}; worth: how much of the range of {self.measure} depends on the document"
         if self.pairs == 1:
             lack = f"the pair of runs, which is open by {self.measure}, lacks"
         elif self.undecided == 1:
             lack = f"the only pair of runs that is open by {self.measure} lacks"
         else:
             lack = f"the {self.undecided:,} pairs of runs that are open by {self.measure} lack"
-        return [f"{share}; worth: how much of what {lack} for a decision the document may bring"]
+        return f"{share}; worth: how much of what {lack} for a decision the document may bring"
 
 
 DIGITS = 12
