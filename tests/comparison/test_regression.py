@@ -138,6 +138,22 @@ def test_worth_is_the_number_of_queries_that_makes_the_human_interval_as_short()
         assert (found.use == USED).all() and (more > 25).all() and (more <= 400).all()
 
 
+def test_no_judge_is_worth_more_than_people_on_the_same_queries():
+    y = np.linspace(0, 1, 15)[:, None]
+    f = y + 0.01 * np.random.default_rng(0).standard_normal(y.shape)
+    rows = np.array([0, 1, 2, 12, 13, 14])  # among which people differ more than all queries do
+    found = regress(Sample(y[rows], f, rows))
+    (low, high), (human_low, human_high) = found.together.intervals(0.95), found.alone.intervals(0.95)
+    assert (6 * ((human_high - human_low) / (high - low)) ** 2 > 15).all()
+    assert found.worth(0.95).tolist() == [15 - 6]
+
+
+def test_with_the_slope_1_no_digits_are_lost():
+    sample, _ = draw(3)
+    wrong = sample.human - sample.beside
+    assert np.abs(regress(sample, slope=1).mean - (sample.judged.mean(axis=0) + wrong.mean(axis=0))).max() < 1e-15
+
+
 def test_segments_are_weighted_by_their_queries_and_satterthwaite_counts_their_freedom():
     first, second = draw(7, n=9, total=30)[0], draw(8, n=6, total=10)[0]
     for target in ("like", "these"):

@@ -175,6 +175,13 @@ def test_the_sentence_says_why_a_judge_adds_nothing(judge, says):
     assert any(says in str(note) for note in found.notes)
 
 
+def test_intervals_of_people_alone_are_not_said_to_be_of_the_judge():
+    copied = {query: {**labels, **HUMAN.get(query, {})} for query, labels in LLM.items()}
+    found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=copied)
+    (remark,) = found.remarks()
+    assert "95 % intervals by t from human labels alone" in remark and "slope" not in remark
+
+
 def test_the_sentence_says_what_the_judge_is_worth_and_fits_one_run():
     found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM)
     row, text = found["a"]["AP"], found.summary()

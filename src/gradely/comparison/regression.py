@@ -109,6 +109,7 @@ class JudgedMeans(NamedTuple):
     def worth(self, level: float) -> Floats:
         """Return how many more human queries would have made the human interval as short; NaN where there is none.
 
+        It is at most all that the judge labelled besides, since no judge is worth more than people on the same queries.
         Below 0, the judge makes the interval longer.
         """
         n, total = self.sizes
@@ -116,7 +117,7 @@ class JudgedMeans(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             share = ((high - low) / (human_high - human_low)) ** 2
             if self.target == "like":
-                return np.where(share > 0, n / share - n, np.nan)
+                return np.where(share > 0, np.minimum(n / share, total) - n, np.nan)
             return 1 / (1 / total + (1 / n - 1 / total) * share) - n
 
 
@@ -190,7 +191,7 @@ def _fit_human(part: Sample) -> Fit:
 def _fit_known(part: Sample) -> Regression:
     """Fit with the slope 1: the mean of the judge plus the mean of what it is wrong by."""
     n, total = len(part.human), len(part.judged)
-    wrong = np.round(part.human - part.beside, DIGITS)
+    wrong = part.human - part.beside
     variance = _variance(wrong)
     centred = part.beside - part.beside.mean(axis=0)
     shared = (centred * (wrong - wrong.mean(axis=0))).sum(axis=0) / (n - 1)

@@ -55,7 +55,7 @@ class Estimated(NamedTuple):
     correlation: float | None
     """between people and judge over the human queries"""
     worth: float | None
-    """how many more human queries would make the human interval as short; below 0 the judge makes it longer"""
+    """how many more human queries would make the human interval as short, N - n at most; below 0 it is longer"""
 
 
 class EstimatedPair(NamedTuple):
@@ -256,6 +256,9 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         policies = f"for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} precision"
         if n == total:
             return [f"people judged all {count_of(n, 'query')} of the judge; {level}, not corrected, {policies}"]
+        if all((found.use != USED).all() for found in [*self.means, *self.differences]):
+            some = f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled"
+            return [f"{some}; {level} from human labels alone, not corrected, {policies}"]
         how = "the slope 1 (PPI)" if self.slope == 1 else "the least-squares slope (PPI++)"
         freedom = f"{n - 1 if self.slope == 1 else n - 2} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
