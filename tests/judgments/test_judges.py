@@ -10,6 +10,7 @@ import pytest
 
 import gradely
 from gradely.cli.main import run
+from gradely.comparison.kendall import correlations
 from gradely.judgments.by_judge import two_way
 
 METRICS = ("ordinal", "nominal", "interval")
@@ -265,7 +266,7 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": LIKES_A, "y": LIKES_A},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion survives the judge: by RR, good is better than bad by all 2 judges, and "
+                "The conclusion survives the judge: by RR, good is better than bad by both judges, and "
                 "significantly so by all of them. x and y give the same label to all 60 shared documents."
             ),
         ),
@@ -281,8 +282,8 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": LIKES_A, "y": SOME},
             {"good": GOOD, "bad": BAD},
             (
-                "The order survives the judge, its significance does not: by RR, good is better than bad by all "
-                "2 judges, significantly by 1 of them."
+                "The order survives the judge, its significance does not: by RR, good is better than bad by both "
+                "judges, significantly by 1 of them."
             ),
         ),
         (
@@ -290,19 +291,19 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"good": GOOD},
             "RR of good is between 0.3333 (by y) and 1.0000 (by x), and 0.6667 on average of 2 judges.",
         ),
-        ({"x": LIKES_A, "y": LIKES_A}, {"good": GOOD}, "RR of good is 1.0000 by all 2 judges."),
+        ({"x": LIKES_A, "y": LIKES_A}, {"good": GOOD}, "RR of good is 1.0000 by both judges."),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"one": GOOD, "two": GOOD, "three": GOOD},
-            "By RR, all runs have the same mean, by all 2 judges.",
+            "By RR, all runs have the same mean, by both judges.",
         ),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"good": GOOD, "bad": BAD, "same": GOOD},
             (
                 "The conclusion depends on the judge: by RR, the best run is bad by 1 judge, good by 1 judge and"
-                " same by 1 judge; 2 of 3 pairs of runs change their order from judge to judge, 2 of them "
-                "significantly both ways round."
+                " same by 1 judge (where runs tie, each counts); 2 of 3 pairs of runs change their order from "
+                "judge to judge, 2 of them significantly both ways round."
             ),
         ),
         (
@@ -326,7 +327,7 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": {"q00": {"a": 1, "b": 0, "c": 0}}, "y": {"q00": {"a": 1, "b": 0, "c": 0}}},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion survives the judge: by RR, good is better than bad by all 2 judges, and "
+                "The conclusion survives the judge: by RR, good is better than bad by both judges, and "
                 "significantly so by none of them."
             ),
         ),
@@ -338,6 +339,32 @@ def test_the_sentence_says_whether_the_conclusion_survives(judged, runs, says):
     turned = gradely.judges(judged, dict(reversed(runs.items())), ["RR"])
     assert turned.summary() == found.summary()
     assert str(found).startswith(found.summary())
+
+
+def test_a_judge_who_finds_nothing_relevant_has_runs_equal():
+    nothing = {query: dict.fromkeys("abc", 0) for query in QUERIES}
+    some = {"q00": LIKES_A["q00"], "q01": LIKES_C["q01"], "q02": LIKES_A["q02"]}
+    none = {query: nothing[query] for query in some}
+    found = gradely.judges({"x": some, "y": none}, {"good": GOOD, "bad": BAD}, ["RR"]).summary()
+    assert (
+        "good is better than bad by 1 of 2 judges, the other having them equal, and significantly so by none" in found
+    )
+
+
+def test_remarks_are_about_what_is_there():
+    judged = {"x": LIKES_A, "y": SOME}
+    assert "τ" not in gradely.judges(judged, {"good": GOOD}, ["RR"]).remarks()[0]
+    several = gradely.judges(judged, {"good": GOOD, "bad": BAD}, ["RR"]).remarks()[0]
+    assert "with 95 % intervals for other queries and other judges; by RR: τ" in several and "t-tests" in several
+    one = {judge: {"q00": labels["q00"]} for judge, labels in judged.items()}
+    found = gradely.judges(one, {"good": GOOD, "bad": BAD}, ["RR"]).remarks()[0]
+    assert "without intervals" in found and "no tests" in found and "t-tests" not in found
+
+
+def test_a_correlation_of_0_is_not_below_0():
+    means = np.array([[0.567, 0.471], [0.441, 0.535], [0.476, 0.381], [0.308, 0.348]])
+    orders = correlations(means)[1]
+    assert orders[1, 0] == 0 and not np.signbit(orders[1, 0])
 
 
 def test_where_all_labels_are_the_same_nothing_is_defined():
@@ -550,7 +577,8 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.csv"], "in the format of TREC"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "a.qrels"], "are the same file"),
         (["--qrels", "a.qrels", "--qrels", "none.qrels"], "none.qrels: no such file"),
-        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--fill", "z"], "no judge 'z'"),
+        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--fill", "z"], "no judge 'z'. The judges are a and b"),
+        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "run.txt"], "and nothing about runs"),
     ],
 )
 def test_the_command_refuses_in_one_line(files, capfd, tmp_path, arguments, says):

@@ -68,6 +68,8 @@ def command(
         check_installed()
     for path in paths:
         refuse_measure(path)
+    if runs and (how or fill) and not page:
+        raise click.UsageError("--merge and --fill write one qrels, and nothing about runs: leave out one or the other")
     check_ending(output, merged=bool(how or fill))
     opened, sizes = list_runs(paths[0], runs, inputs) if runs else ({}, {})
     keywords = {"columns": inputs.columns, "exclude": inputs.exclude, **inputs.keywords, **policies}

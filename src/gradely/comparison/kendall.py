@@ -134,6 +134,7 @@ def correlations(means: Floats) -> tuple[Floats, Floats]:
     """Return τ and τ_AP between all columns of [runs, measures], as matrices."""
     columns = np.round(means, DIGITS).T
     pairs = np.asarray([[correlate_both(x, y) for y in columns] for x in columns])
+    pairs[np.abs(pairs) < 10.0**-DIGITS] = 0.0  # where rounding leaves less than 0, a table would show -0.000
     return pairs[:, :, 0], pairs[:, :, 1]
 
 

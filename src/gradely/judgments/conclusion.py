@@ -21,7 +21,7 @@ def conclude(runs: ByJudge) -> str:
     if len(runs.names) == 1:
         return _describe_one(runs)
     if not runs.signs[:, 0].any():
-        return f"By {next(iter(runs.measures))}, all runs have the same mean, by all {len(runs.judges)} judges."
+        return f"By {next(iter(runs.measures))}, all runs have the same mean, by {_everyone(len(runs.judges))}."
     return _conclude_pair(runs) if len(runs.names) == 2 else _conclude_order(runs)
 
 
@@ -30,7 +30,7 @@ def _describe_one(runs: ByJudge) -> str:
     measure, (run,), by = next(iter(runs.measures)), runs.names, runs.means[:, 0, 0]
     least, most = int(by.argmin()), int(by.argmax())
     if f"{by[least]:.4f}" == f"{by[most]:.4f}":
-        return f"{measure} of {run} is {by[least]:.4f} by all {len(by)} judges."
+        return f"{measure} of {run} is {by[least]:.4f} by {_everyone(len(by))}."
     ends = f"{by[least]:.4f} (by {runs.judges[least]}) and {by[most]:.4f} (by {runs.judges[most]})"
     return f"{measure} of {run} is between {ends}, and {by.mean():.4f} on average of {len(by)} judges."
 
@@ -67,7 +67,7 @@ def _conclude_order(runs: ByJudge) -> str:
     best = runs.best()
     leader, votes = next(iter(best.items()))
     alone = votes == count and len(best) == 1
-    first = f"{leader} is best by all {count} judges" if alone else _list_best(best)
+    first = f"{leader} is best by {_everyone(count)}" if alone else _list_best(best, count)
     if not order and not significance:
         kept = int(np.count_nonzero(runs.significant[0, 0]))
         found = (
@@ -96,10 +96,11 @@ def _conclude_order(runs: ByJudge) -> str:
     return f"{head}: by {measure}, {first}; {'; '.join(changes)}."
 
 
-def _list_best(best: dict[str, int]) -> str:
-    """Return by how many judges which run is best."""
+def _list_best(best: dict[str, int], judges: int) -> str:
+    """Return by how many judges which run is best; where runs tie for that, there are more than judges."""
     names = [f"{name} by {count_of(count, 'judge')}" for name, count in best.items()]
-    return f"the best run is {list_names(names)}"
+    tied = " (where runs tie, each counts)" if sum(best.values()) > judges else ""
+    return f"the best run is {list_names(names)}{tied}"
 
 
 def _count(flags: np.ndarray, noun: str) -> str:
@@ -109,7 +110,12 @@ def _count(flags: np.ndarray, noun: str) -> str:
 def _all(flags: np.ndarray, count: int) -> str:
     """Return how many judges prefer a run; those for whom both tie are not among them."""
     number = int(flags.sum())
-    return f"all {count} judges" if number == count else f"{number} of {count} judges, the others having them equal"
+    others = "the other having" if count - number == 1 else "the others having"
+    return _everyone(count) if number == count else f"{number} of {count} judges, {others} them equal"
+
+
+def _everyone(count: int) -> str:
+    return "both judges" if count == 2 else f"all {count} judges"
 
 
 def describe_two(pair: AgreedPair, level: str) -> str:

@@ -12,6 +12,7 @@ from gradely.comparison.intervals import keep_within
 from gradely.comparison.judged import stack_values
 from gradely.comparison.kendall import DIGITS, defined_or_none
 from gradely.comparison.pairwise import Design, to_optional
+from gradely.comparison.sentences import list_names
 from gradely.comparison.tests import CORRECTIONS
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
@@ -68,7 +69,8 @@ class Judges(Result):
 
     def _at(self, name: str) -> int:
         if name not in self.qrels:
-            raise DataError(f"no judge {clip(str(name))}.{did_you_mean(str(name), self.qrels)}")
+            near = did_you_mean(str(name), self.qrels) or f" The judges are {list_names(self.names)}"
+            raise DataError(f"no judge {clip(str(name))}.{near}")
         return self.names.index(name)
 
     def kappa(
@@ -314,16 +316,22 @@ class Judges(Result):
         )
         if self.runs is None:
             return [about]
-        first = next(iter(self.runs.measures))
+        first, several = next(iter(self.runs.measures)), len(self.runs.queries) > 1
+        interval = f"with {self.level} intervals for other queries and other judges" if several else "without intervals"
+        pairs = (
+            f" by {first}: τ and τ_AP of the runs, against the first of two judges, and which of two runs is better by "
+            f"how many judges; {self._tests(self.runs) if several else 'no tests'};"
+        )
         runs = (
-            f"mean over {count_of(len(self.names), 'judge')}, all alike (AWARE), with {self.level} intervals for other "
-            f"queries and other judges; by {first}: τ and τ_AP of the runs, against the first of two judges, and which "
-            "of two runs is better by how many judges; t-tests by each judge, "
-            f"{CORRECTIONS[str(self.runs.design.correction)]}, α = {self.alpha_level:g}; "
-            f"{count_of(len(self.runs.queries), 'query')}, ties {self.settings.ties}, {self.settings.precision} "
-            "precision"
+            f"mean over {count_of(len(self.names), 'judge')}, all alike (AWARE), {interval};"
+            f"{pairs if len(self.runs.names) > 1 else ''} {count_of(len(self.runs.queries), 'query')}, ties "
+            f"{self.settings.ties}, {self.settings.precision} precision"
         )
         return [runs, about]
+
+    def _tests(self, runs: ByJudge) -> str:
+        correction = CORRECTIONS[str(runs.design.correction)]
+        return f"t-tests by each judge, {correction}, α = {self.alpha_level:g}"
 
     @property
     def notes(self) -> list[Note]:
