@@ -47,13 +47,13 @@ class Holes(Result):
     """The range of every mean, and of every difference, over all labels that unjudged documents may have.
 
     >>> from gradely import holes
-    >>> h = holes({"q": {"a": 1, "b": 0}}, {"good": {"q": ["a", "x", "b"]}, "bad": {"q": ["b", "a"]}}, ["P@2"])
-    >>> h.ranges["good"]["P@2"], h.ranges["bad"]["P@2"]
-    ((0.5, 1.0), (0.5, 0.5))
-    >>> print(h.judge(5).table())
-    query  document   worth
-    ─────  ────────  ──────
-    q      x         0.5000
+    >>> h = holes({"q": {"a": 1, "b": 0}}, {"one": {"q": ["a", "x", "b"]}, "two": {"q": ["b", "y"]}}, ["P@2"])
+    >>> h.ranges["one"]["P@2"], h.ranges["two"]["P@2"]
+    ((0.5, 1.0), (0.0, 0.5))
+    >>> print(h.pairs_table())
+    measure  a    b     a - b     low    high  decided
+    ───────  ───  ───  ──────  ──────  ──────  ───────
+    P@2      one  two  0.5000  0.0000  1.0000  no
     """
 
     names: list[str]
