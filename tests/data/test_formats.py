@@ -419,7 +419,7 @@ def test_passages_become_documents(file, capfd):
 
 def test_judgments_of_subtopics_are_named(file):
     path = file("diversity.txt", "q1 1 d1 2\nq1 2 d1 1\nq1 1 d2 0\nq1 1 d3 1\nq2 1 d4 1\n")
-    with pytest.raises(DataError, match=r"diversity.txt:2: .*are '1' and '2' subtopics, as in diversity qrels.*max"):
+    with pytest.raises(DataError, match=r"diversity.txt:2: .*are '1' and '2' subtopics, .*--subtopics"):
         values(path, RUN)
     assert values(path, RUN, duplicates="max") == GRADED
     with pytest.raises(DataError, match=r"first in line 1; keep one, or .*\(--duplicates max\)$"):
@@ -547,7 +547,7 @@ TESTED = {
     "ragas, rows": "test_rows_of_ragas_are_qrels_and_run",
     "results in order, without scores": "test_results_in_order_without_scores",
     "passages of documents": "test_passages_become_documents",
-    "diversity qrels, with subtopics": "test_judgments_of_subtopics_are_named",
+    "diversity qrels, nuggets": "test_judgments_of_subtopics_are_named",
     "zip archives, open files, lists of files": "test_archives_open_files_and_lists_of_files_are_refused_by_name",
     "ranx, `Qrels` and `Run`": "test_objects_of_ranx",
     "pandas, ids in the index": "test_frames_and_series_with_ids_in_their_index",

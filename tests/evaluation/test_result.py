@@ -71,6 +71,15 @@ RESULTS = {
         lambda: gradely.simulate_judging(QRELS, RUNS, "P@3"),
         ["holes", QRELS, *RUNS, "-m", "P@3", "--simulate"],
     ),
+    "estimate": (
+        lambda: gradely.estimate("human.txt", RUNS, PAIR, judge=QRELS),
+        ["estimate", "human.txt", *RUNS, "--judge", QRELS, *MEASURES],
+    ),
+    "sample": (lambda: gradely.sample(QRELS, RUNS, n=6), None),  # the command prints the queries alone, for other tools
+    "judges": (
+        lambda: gradely.judges({"qrels": QRELS, "human": "human.txt"}, RUNS, PAIR),
+        ["judges", "--qrels", QRELS, "--qrels", "human.txt", *RUNS, *MEASURES],
+    ),
     "phi": (lambda: gradely.phi(QRELS), ["phi", QRELS]),
 }
 """what to call, and the command that prints the same, by name"""
@@ -82,6 +91,8 @@ def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo")
     for name, text in collection().items():
         (path / name).write_text(text)
+    few = [line for line in collection()[QRELS].splitlines(keepends=True) if line < "q11"]
+    (path / "human.txt").write_text("".join(line.replace(" 3\n", " 2\n") for line in few))
     entry = {"qrels": QRELS, "runs": {name.removesuffix(".run"): name for name in RUNS}}
     less = entry | {"runs": {"dense": "popular.run", "lexical": "lexical.run"}}
     (path / "suite.json").write_text(json.dumps({"measures": PAIR, "one": entry, "two": less, "three": entry}))
