@@ -175,6 +175,15 @@ def test_the_sentence_says_why_a_judge_adds_nothing(judge, says):
     assert any(says in str(note) for note in found.notes)
 
 
+def test_documents_that_tie_across_the_depth_are_all_to_be_judged():
+    llm = {f"q{i}": {"a": 1, "far": 1, "nowhere": 1} for i in range(5)}
+    one = {query: {"a": 4, "b": 3, "c": 2, "d": 2, "e": 2, "far": 1} for query in llm}
+    two = {query: {"z": 2, "a": 1} for query in list(llm)[1:]}
+    drawn = gradely.sample(llm, {"one": one, "two": two}, n=5, depth=3)
+    tied = ["a", "b", "c", "d", "e"]
+    assert drawn.documents == {"q0": tied} | {query: [*tied, "z"] for query in list(llm)[1:]}
+
+
 def test_intervals_of_people_alone_are_not_said_to_be_of_the_judge():
     copied = {query: {**labels, **HUMAN.get(query, {})} for query, labels in LLM.items()}
     found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=copied)
@@ -280,5 +289,12 @@ def test_the_documents_to_judge_are_those_in_the_top_of_any_run(files, capfd):
     assert "the top 2 of the runs has 20 documents to judge" in drawn.summary()
     assert run(["sample", "llm.qrels", "a.run", "-n", "5", "--depth", "3", "--pool", "pool.csv", "-o", "q.csv"]) == 0
     rows = (files / "pool.csv").read_text().splitlines()
-    assert rows[0] == "query,document" and len(rows) == 16
+    queries = [line.split(",")[0] for line in (files / "q.csv").read_text().splitlines()[1:]]
+    top = [
+        f"{query},{doc}"
+        for query in queries
+        for doc, score in sorted(RUNS["a"][query].items())
+        if sum(other > score for other in RUNS["a"][query].values()) < 3
+    ]
+    assert rows == ["query,document", *top] and len(rows) > 16  # some documents tie across the depth
     assert (files / "q.csv").read_text().splitlines()[0] == "query,documents"

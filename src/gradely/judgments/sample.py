@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,9 @@ from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.selection import name_queries, only_queries, read_selected
 from gradely.errors import DataError, clip
-from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
+from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.open_documents import find_open
 from gradely.evaluation.result import Result, Section
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
@@ -87,7 +89,7 @@ def sample(
     """Draw `n` queries of the judge's qrels at random, which people are to judge; the order of input does not matter.
 
     With `by`, {query: segment}, each segment gets its share of them, and at least five. With runs, the documents in the
-    top `depth` of any of them are listed, for people to judge. The rest is as in estimate.
+    top `depth` of any of them, or tied with one that is, are listed, for people to judge. The rest is as in estimate.
 
     >>> llm = {f"q{i}": {"d": 1} for i in range(100)}
     >>> drawn = sample(llm, n=5, seed=1)
@@ -112,14 +114,22 @@ def sample(
     if runs is not None:
         some = only_queries(every, drawn)
         opened = open_runs(name_runs(runs), columns, settings)
-        found = evaluate_all(some, opened, {}, settings, progress, depth=depth).evaluations.values()
-        tops = [one.details.tops for one in found if one.details is not None]
-        documents = {
-            query: sorted({doc for top in tops if i in top for doc in top[i].documents})
-            for i, query in enumerate(some.queries)
-        }
+        documents = find_documents(some, opened, settings, depth, progress)
     shown = None if segments is None else {query: segments[query] for query in drawn}
     return QuerySample(drawn, len(every), shown, {q: documents[q] for q in drawn if q in documents}, depth, seed, [])
+
+
+def find_documents(
+    qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: int, progress: Progress
+) -> dict[str, list[str]]:
+    """Return the documents with fewer than `depth` others above them in one of the runs, by query and name.
+
+    Where documents tie across the depth, all of them are there, since the mean over all orders needs each.
+    """
+    found = find_open(qrels, runs, settings, depth, progress)
+    joined = found.stacked.qrels
+    inside = [a + np.flatnonzero(found.above[a:b] < depth) for a, b in pairwise(joined.start.tolist())]
+    return {query: sorted(map(found.name, rows.tolist())) for query, rows in zip(joined.queries, inside, strict=True)}
 
 
 def check_size(n: int, total: int) -> None:
