@@ -10,7 +10,7 @@ from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import take_in_rows, to_lists
+from gradely.kernel.backend import sum_rows, take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.compositions import TieGroup, check_compositions, compositions, tie_groups
 from gradely.kernel.families import additive
@@ -130,8 +130,8 @@ class UserModel(RateOfGain):
         """Return [Q, D]: the chance to go on from each rank, [D], with the gain there and the sum of all down to it."""
 
     @abstractmethod
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
-        """Return [Q]: how many documents a user looks at behind a rank, once there, where nothing is gained."""
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
+        """Return [Q]: how many documents a user looks at behind a rank, [Q], once there, where nothing is gained."""
 
     def terms(self, batch: Batch) -> Array:
         """The gain times the chance to reach it."""
@@ -161,9 +161,14 @@ class UserModel(RateOfGain):
         gain = self._inside(batch, gains_by_rank(batch, self.gain(batch), deepest), (rank - 1)[None, :])
         gained = xp.cumulative_sum(gain, axis=1)
         reach = xp.cumulative_prod(self.go_on(batch, rank[None, :], gain, gained), axis=1, include_initial=True)
-        length = xp.sum(reach[:, :-1], axis=1)
-        if self.depth is None:
-            length = length + reach[:, -1] * self.tail(batch, deepest, gained[:, -1])
+        counts = batch.judged if self.k is None else batch.judged & (batch.above < self.k)
+        last = xp.max(xp.where(counts, batch.above + 1, 1), axis=1, keepdims=True)
+        if self.depth is not None:
+            length = sum_rows(reach[:, :-1])
+        else:  # the tail begins behind the last document that counts, so that no digit depends on other queries
+            length = sum_rows(xp.where(rank[None, :] <= batch.to_real(last), reach[:, :-1], 0.0))
+            left, so_far = (take_in_rows(x, at)[:, 0] for x, at in ((reach, last), (gained, last - 1)))
+            length = length + left * self.tail(batch, batch.to_real(last[:, 0]), so_far)
         return Walk(take_in_rows(reach, xp.clip(batch.above, max=deepest)), length)
 
 
@@ -209,7 +214,7 @@ class INST(UserModel, Expecting):
         seen = rank + 2 * self.T - gained
         return ((seen - 1) / seen) ** 2
 
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
         """(N + s)² · ψ'(N + s)."""
         seen = last + 2 * self.T - gained
         return seen**2 * trigamma(batch.xp, seen)
@@ -240,7 +245,7 @@ class NERR8(UserModel):
         """1 - g, 0 from the end on."""
         return batch.xp.where(rank < self.end(batch)[:, None], 1.0 - gain, 0.0)
 
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:  # noqa: ARG002 - as all models
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
         """One document for each rank."""
         return batch.xp.clip(self.end(batch) - last, min=0.0)
 
@@ -272,9 +277,9 @@ class NERR9(NERR8):
         """i/(i+1) · (1 - g), 0 from the end on."""
         return rank / (rank + 1) * super().go_on(batch, rank, gain, gained)
 
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
         """(N + 1)/i for each rank i."""
-        first = batch.constant(float(last + 1))
+        first = last + 1
         return first * inverse_sums(batch.xp, first, super().tail(batch, last, gained)).inverse
 
 
@@ -308,7 +313,7 @@ class NERR10(UserModel):
         """P · (1 - g)."""
         return self.p * (1.0 - gain)
 
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:  # noqa: ARG002 - as all models
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
         """1/(1-p)."""
         return batch.xp.full_like(gained, 1 / (1 - self.p))
 
@@ -336,9 +341,9 @@ class NERR11(UserModel, Expecting):
         seen = rank + 2 * self.T
         return ((seen - 1) / seen) ** 2 * (1.0 - gain)
 
-    def tail(self, batch: Batch, last: int, gained: Array) -> Array:
+    def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
         """(N + 2T)² · ψ'(N + 2T)."""
-        seen = batch.xp.full_like(gained, last + 2.0 * self.T)
+        seen = last + 2.0 * self.T
         return seen**2 * trigamma(batch.xp, seen)
 
 
