@@ -1,11 +1,14 @@
 """A page per command, from what `gradely COMMAND --help` prints."""
 
+import inspect
 import re
 
 import click
 
 from gradely.cli.main import COMMANDS, GROUPS, gradely
 
+KEEP = "\b\n"
+"""what stands before lines that click leaves as they are"""
 WIDTH = 96
 """columns of the help, which fit the page without scrolling on a desk"""
 
@@ -33,28 +36,46 @@ def overview() -> str:
 
 def page(name: str) -> str:
     """Return the page about a command: usage and prose, then its options, group by group."""
-    text = help_of(name)
-    first, *groups = re.split(r"^(?=\S.*:\n)", text, flags=re.MULTILINE)
-    if first.startswith("Usage"):
-        usage, _, prose = first.partition("\n\n")
-    else:
-        usage, prose = first, ""
-        if groups and groups[0].startswith("Usage"):
-            usage, _, prose = groups.pop(0).partition("\n\n")
-    paragraphs = "\n\n".join(" ".join(part.split()) for part in prose.split("\n\n") if part.strip())
+    usage, _, rest = help_of(name).partition("\n\n")
+    groups = re.split(r"^(?=\S.*:\n)", rest, flags=re.MULTILINE)[1:]
     blocks = "".join(
         f"\n## {title.rstrip(':')}\n\n```text\n{body.rstrip()}\n```\n"
         for title, _, body in (group.partition("\n") for group in groups)
     )
     called = " ".join(usage.removeprefix("Usage: ").split())
-    return f"# gradely {name}\n\n{COMMANDS[name]}\n\n```text\n{called}\n```\n\n{escaped(paragraphs)}\n{blocks}"
+    about = prose(command_of(name).help or "")
+    return f"# gradely {name}\n\n{COMMANDS[name]}\n\n```text\n{called}\n```\n\n{about}\n{blocks}"
+
+
+def prose(text: str) -> str:
+    r"""Return the help of a command as Markdown; what click is told to leave as it is becomes a block.
+
+    >>> print(prose("Do it.\n\n\b\na = 1\nb = 2"))
+    Do it.
+    <BLANKLINE>
+    ```text
+    a = 1
+    b = 2
+    ```
+    """
+    parts = [
+        f"```text\n{part.removeprefix(KEEP)}\n```" if part.startswith(KEEP) else escaped(" ".join(part.split()))
+        for part in inspect.cleandoc(text).split("\n\n")
+    ]
+    return "\n\n".join(parts)
+
+
+def command_of(name: str) -> click.Command:
+    """Return a command."""
+    command = gradely.get_command(click.Context(gradely), name)
+    assert command is not None
+    return command
 
 
 def help_of(name: str) -> str:
     """Return what the help of a command prints."""
     with click.Context(gradely, info_name="gradely", terminal_width=WIDTH, max_content_width=WIDTH) as parent:
-        command = gradely.get_command(parent, name)
-        assert command is not None
+        command = command_of(name)
         with click.Context(
             command, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH
         ) as context:

@@ -63,7 +63,7 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> None:
-    r"""Compare systems on several collections, which FILE lists.
+    """Compare systems on several collections, which FILE lists.
 
     FILE is TOML or JSON: for each collection its qrels, and the runs of its systems. Paths are relative to FILE.
 
@@ -73,7 +73,7 @@ def command(
     qrels = "covid/qrels.txt"
     runs.bm25 = "covid/bm25.run"
     runs.dense = ["covid/dense.1.run", "covid/dense.2.run"]
-    """
+    """  # noqa: D301 - click keeps the lines after a backspace
     form = form_of_figure(figure) if figure else ""
     if figure or page:
         check_installed()
