@@ -336,7 +336,7 @@ def test_labels_that_change_the_measure_are_refused(measure):
 
 def test_labels_above_the_scale_need_one_that_is_stated():
     qrels, run = {"q": {"a": 1}}, {"run": {"q": ["a", "h"]}}
-    with pytest.raises(gradely.MeasureError, match="state it, as in top=3"):
+    with pytest.raises(gradely.MeasureError, match=r"no judgment has a label of 3, .* state it, as in ERR\(top=3\)"):
         gradely.holes(qrels, run, ["ERR"], labels=[0, 1, 3])
     assert only(gradely.holes(qrels, run, ["ERR(top=3)"], labels=[0, 1, 3]), "ERR(top=3)")[1] == pytest.approx(
         1 / 8 + (1 - 1 / 8) * (7 / 8) / 2

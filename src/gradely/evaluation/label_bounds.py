@@ -729,7 +729,8 @@ def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
     stated = Levels(np.concatenate([qrels.grade, [label for label in labels.values if label > 0]]))
     if measure.fit(stated) != measure.fit(qrels.levels):
         top = f"{labels.values[-1]:g}"
-        raise refusal(measure, f"no judgment has a label of {top}, and its scale is theirs; state it, as in top={top}")
+        example = f"{measure.name}(top={top})"
+        raise refusal(measure, f"no judgment has a label of {top}, and its scale is theirs; state it, as in {example}")
     if isinstance(measure, R):
         return Counts if measure.relevance is None else Shares
     return Placed if kind is Counts and measure.k is None else kind
