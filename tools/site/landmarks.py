@@ -7,6 +7,7 @@ REPLACED = {
     '<aside class="sidebar-drawer">': '<aside class="sidebar-drawer" aria-label="All pages">',
     '<aside class="toc-drawer">': '<aside class="toc-drawer" aria-label="On this page">',
     '<aside class="toc-drawer no-toc">': '<aside class="toc-drawer no-toc" aria-label="On this page">',
+    '<th class="head"><p></p></th>': "<td></td>",  # no heading
     '<div id="search-results"></div>': '<h1>Search</h1>\n<div id="search-results"></div>',
 }
 
