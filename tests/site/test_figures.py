@@ -10,7 +10,7 @@ import pytest
 import gradely
 from tests.browser import browser  # noqa: F401 - a fixture
 
-SITE = Path(os.environ.get("GRADELY_SITE", "."))
+SITE = Path(os.environ.get("GRADELY_SITE", ".")).resolve()
 if "GRADELY_SITE" not in os.environ:
     pytest.skip("make test-site builds the site and tests it", allow_module_level=True)
 MEASURES = ["nDCG", "AP", "muAP", "RR", "P@3", "RBP"]

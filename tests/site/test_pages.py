@@ -9,7 +9,7 @@ import pytest
 
 from tests.browser import browser, violations  # noqa: F401 - browser is a fixture
 
-SITE = Path(os.environ.get("GRADELY_SITE", "."))
+SITE = Path(os.environ.get("GRADELY_SITE", ".")).resolve()
 PAGES = sorted(SITE.rglob("*.html")) if "GRADELY_SITE" in os.environ else []
 if not PAGES:
     pytest.skip("make test-site builds the site and tests it", allow_module_level=True)
