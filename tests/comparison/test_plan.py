@@ -201,16 +201,16 @@ def test_an_effect_has_the_interval_of_the_noncentral_distribution(effect, queri
 
 
 def test_intervals_of_numbers_of_queries_cover():
-    """200 pilots of 24 queries with effect .3: the number that it truly takes lies within 95 % of the intervals."""
+    """60 pilots of 24 queries with effect .3: the number that it truly takes lies within 95 % of the intervals."""
     rng, true = np.random.default_rng(2), queries_needed(0.3, 0.05, 0.8)
     asked = queries_needed(0.1 / 1.0, 0.05, 0.8)
     inside = within = 0
-    for differ in rng.normal(0.3, 1, (200, 24)):
+    for differ in rng.normal(0.3, 1, (60, 24)):
         (row,) = plan_pairs(pairwise(column(*differ)), 0.1, 0.8, "none").rows
         inside += row.needed_low <= true <= (row.needed_high or 10**9)
         within += row.for_low <= asked <= row.for_high
-    assert inside / 200 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 200))
-    assert within / 200 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 200))
+    assert inside / 60 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 60))
+    assert within / 60 == pytest.approx(0.95, abs=4 * np.sqrt(0.05 * 0.95 / 60))
 
 
 def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():

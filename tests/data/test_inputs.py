@@ -271,7 +271,7 @@ def test_standard_input(monkeypatch, file):
         (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefghi"}), "'g', 'h', …; name"),
-        (QRELS, [("1", "d1", 0.5)], "cannot be read from list"),
+        (QRELS, [("1", "d1", 0.5)], "is a list of tuples.*give dicts or named tuples"),
     ],
 )
 def test_what_makes_no_sense_in_memory_is_explained(qrels, run, says):

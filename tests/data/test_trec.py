@@ -249,10 +249,17 @@ def test_duplicates_are_put_together_where_asked(file, duplicates, value):
     assert qrels.labels("q") == {"a": value, "b": 1}
 
 
+TABLE = "; a table has a first line like 'query document label'"
+
+
 @pytest.mark.parametrize(
     ("kind", "line", "says"),
     [
-        ("qrels", "q 0 d", "3 fields instead of 4 (query iteration document label): 'q 0 d'"),
+        (
+            "qrels",
+            "q 0 d",
+            f"3 fields instead of 4 (query iteration document label): 'q 0 d'{TABLE}",
+        ),
         ("qrels", "q 0 d 1 2", "5 fields instead of 4 (query iteration document label): 'q 0 d 1 2'"),
         ("run", "q Q0 d 1 2", "5 fields instead of 6 (query Q0 document rank score tag): 'q Q0 d 1 2'"),
         ("qrels", "q 0\rd 1", "a carriage return inside a line; end lines with LF or CR LF"),

@@ -60,6 +60,7 @@ def test_err_of_groups_of_which_few_are_judged(k, stop):
 @pytest.mark.parametrize(
     ("name", "worth"), [("log2", lambda i: 1 / log2(i + 1)), ("letor", lambda i: 1 / max(1, log2(i)))]
 )
+@pytest.mark.filterwarnings("ignore:.*the order is from_arrays")
 def test_a_cascade_with_a_discount_is_the_mean_over_all_orders(name, worth, k):
     """A document alone, then four tied ones, one of which nobody stops at, then two more."""
     groups, rng = ((0,), (1, 2, 3, 4), (5, 6)), np.random.default_rng(8)
@@ -182,6 +183,7 @@ def test_padding_gains_nothing_though_a_label_of_0_does(measure):
 @pytest.mark.parametrize("k", [None, 8])
 @pytest.mark.parametrize("kind", ["tied", "untied"])
 @pytest.mark.parametrize("measure", [gradely.muAP, gradely.GAP, gradely.xGAP, gradely.eGAP], ids=lambda m: m.name)
+@pytest.mark.filterwarnings("ignore:.*the order is from_arrays")
 def test_how_levels_are_added_depends_on_the_query_alone(measure, kind, k, monkeypatch):
     """Of up to three levels one by one, of more all at once, to the last digit, whatever is in the same batch."""
     rng = np.random.default_rng(4)

@@ -77,7 +77,6 @@ def label_ranges(rows: Rows, measure: str) -> Chart:
         alt.layer(ties, line, *ends, value),
         "Mean (dot), how far the order of tied documents can move it (bar), and how far the labels of unjudged "
         "documents could (line with ends).",
-        still=True,
     )
 
 

@@ -12,7 +12,7 @@ from gradely.report.page import Chart, cut
 if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
 
-RUNS, PAIRS, DOCUMENTS = 60, 50, 20
+RUNS, PAIRS, DOCUMENTS = 12, 8, 20
 """the most runs, pairs and documents that a page shows"""
 
 

@@ -252,7 +252,8 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
     """Refuse runs by name where one run is expected: paths, or rankings by query, in place of a ranking."""
     first = next(iter(runs.values()), None)
     inside = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
-    if isinstance(first, str | os.PathLike | Run) or isinstance(inside, (*MAPPING, list, tuple)):
+    names_file = isinstance(first, str) and ("." in first or os.sep in first)
+    if names_file or isinstance(first, os.PathLike | Run) or isinstance(inside, (*MAPPING, list, tuple)):
         names = ", ".join(clip(str(one), 30) for one in islice(runs, 3))
         raise DataError(
             f"{name}: looks like several runs by name, {names}: give one of them, or all to evaluate_runs(qrels, runs) "
