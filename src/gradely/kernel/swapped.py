@@ -52,6 +52,8 @@ def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bo
 
     Arrays of other libraries are not looked at: one would have to wait for their device. Return whether it warned.
     """
+    if not isinstance(scores, (list, np.ndarray)):  # nor would torch.compile go through what follows
+        return False
     first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
     if first_scores.dtype.kind not in "iub" or first_labels.dtype.kind != "f":
         return False
@@ -65,9 +67,9 @@ def _first_numbers(values: Any) -> npt.NDArray[Any]:
     """Return the first numbers of a NumPy array or of lists, as they are; none of anything else."""
     if isinstance(values, np.ndarray):
         return values.flat[:SAMPLE]
-    while isinstance(values, list) and values and isinstance(values[0], list | np.ndarray):
+    while isinstance(values, list) and values and isinstance(values[0], (list, np.ndarray)):
         values = values[0]
     try:
-        return np.asarray(values[:SAMPLE] if isinstance(values, list | np.ndarray) else []).ravel()
+        return np.asarray(values[:SAMPLE] if isinstance(values, (list, np.ndarray)) else []).ravel()
     except ValueError:
         return np.zeros(0)
