@@ -136,6 +136,8 @@ def test_a_measure_of_several_names_is_printed_once(tmp_path, capfd):
     out, err = capfd.readouterr()
     assert out == "run,AP\nr,1.0\n"
     assert err == "MAP is AP, and is shown once\nmap is AP, and is shown once\n"
+    assert cli(["evaluate", str(tmp_path / "q"), str(tmp_path / "none"), "-m", "AP,MAP"]) == 2
+    assert capfd.readouterr().err.count("\n") == 1
 
 
 def test_missing_ratings_of_frames_say_what_to_do():

@@ -17,6 +17,7 @@ from itertools import groupby
 
 import gradely
 from gradely.cli.main import run
+from gradely.measures.names import parse
 from tests.fuzz.cases import Case
 from tests.fuzz.content import content, score
 from tests.fuzz.formats import trec, write_table
@@ -182,6 +183,8 @@ def compare(case, content):
     how = {"ties": option(options, "--ties"), "seed": int(option(options, "--seed"))}
     how |= {"precision": option(options, "--precision"), "queries": option(options, "--queries") or "qrels"}
     names = [options[i + 1] for i, name in enumerate(options) if name == "-m"]
+    # the command shows a measure once, whatever its names; the function keeps each name
+    names = [name for i, name in enumerate(names) if parse(name) not in map(parse, names[:i])]
     scores = gradely.evaluate(qrels, ranking, names, **how)
     if command == "explain":
         values, told = scores.query(content["query"]), {content["measure"]: content["value"]}

@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, choose_measures, list_runs, refuse_measure
-from gradely.cli.output import Bar, OutputOptions, check_output, write, write_file, write_result
+from gradely.cli.output import Bar, OutputOptions, check_output, say_beside, write, write_file, write_result
 from gradely.cli.report import command_line
 from gradely.comparison.tests import CORRECTIONS
 from gradely.data.read.judges import judge_names
@@ -15,7 +15,7 @@ from gradely.data.selection import read_queries
 from gradely.judgments.judges import Judges, judges
 from gradely.judgments.merge import WAYS, to_trec
 from gradely.report.page import check_installed
-from gradely.tables import count_of, plain_line
+from gradely.tables import count_of
 
 
 @options.command("judges")
@@ -102,4 +102,4 @@ def write_merged(found: Judges, how: str | None, fill: str | None, output: Outpu
     merged = found.merge(how, fill)  # type: ignore[arg-type]  # click has checked it
     write(to_trec(merged), output.path)
     told = [f"{count_of(len(merged.grade), 'judgment')} of {count_of(len(merged), 'query')}", *merged.notes]
-    click.echo("".join(f"{plain_line(line)}\n" for line in told), err=True, nl=False)
+    say_beside(told)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 import click
 from click.types import StringParamType
 
-from gradely.cli.output import Bar, OutputOptions, check_output, format_of_path
+from gradely.cli.output import Bar, OutputOptions, check_output, format_of_path, note_beside
 from gradely.data import Qrels, Run, open_run, read_qrels, run_name, run_names
 from gradely.data.read.formats import FORMATS as INPUTS
 from gradely.data.selection import read_queries, read_segments, read_weights, select
@@ -261,7 +261,7 @@ def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = F
     first: dict[Measure, str] = {}
     for name, measure in named.items():
         if first.setdefault(measure, name) != name:
-            click.echo(f"{name} is {first[measure]}, and is shown once", err=True)
+            note_beside(f"{name} is {first[measure]}, and is shown once")
     return {name: measure for measure, name in first.items()}
 
 

@@ -231,6 +231,13 @@ def _usual_mode(temporary: str, path: str) -> None:
     os.chmod(temporary, mode)
 
 
+def note_beside(note: str) -> None:
+    """Keep a note on the command line itself for `say_beside`: where the command fails, its error stands alone."""
+    import click
+
+    click.get_current_context().meta.setdefault(__name__, []).append(note)
+
+
 def write_result(result: "Result", output: OutputOptions) -> None:
     """Write a result. Notes stand below a table; for other formats, or a file, they go to standard error.
 
@@ -245,11 +252,16 @@ def write_result(result: "Result", output: OutputOptions) -> None:
     width = os.get_terminal_size().columns if terminal else None
     bold = terminal and "NO_COLOR" not in os.environ
     write(result.render(output.form, output.digits, width=width, bold=bold), output.path)
-    if output.form not in ("table", "json") or output.to_file:
-        import click
+    beside = output.form not in ("table", "json") or output.to_file
+    say_beside(result.lines_beside(output.form, output.digits) if beside else ())
 
-        lines = result.lines_beside(output.form, output.digits)
-        click.echo("".join(f"{plain_line(line)}\n" for line in lines), err=True, nl=False)
+
+def say_beside(lines: Iterable[str]) -> None:
+    """Write lines to standard error, below the notes that were kept."""
+    import click
+
+    lines = [*click.get_current_context().meta.get(__name__, ()), *lines]
+    click.echo("".join(f"{plain_line(line)}\n" for line in lines), err=True, nl=False)
 
 
 PATIENCE = 2.0

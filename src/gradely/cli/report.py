@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, Request
-from gradely.cli.output import check_output, say, write_file
+from gradely.cli.output import check_output, say, say_beside, write_file
 from gradely.comparison.compare import compare
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
@@ -61,4 +61,5 @@ def command(request: Request, *, path: str, title: str | None, texts: PageOption
         about = texts._asdict() | {"command": texts.command}
         page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
     write_file(page, path)
+    say_beside(())
     say(f"{plain_line(path)}: {len(page) / 1e6:.1f} MB, {many}; open it in a browser\n")

@@ -6,9 +6,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, list_runs, read_judgments
-from gradely.cli.output import Bar, OutputOptions, check_output, write, write_file, write_result
+from gradely.cli.output import Bar, OutputOptions, check_output, say_beside, write, write_file, write_result
 from gradely.judgments.sample import DEPTH, sample
-from gradely.tables import plain_line, render
+from gradely.tables import render
 
 
 @options.command("sample")
@@ -49,6 +49,6 @@ def command(
         write_file(render(drawn.pool_table(), "csv").encode(), pool)
     if output.form == "table":
         write(drawn.text(), output.path)
-        click.echo(plain_line(drawn.summary()), err=True)
+        say_beside([drawn.summary()])
     else:
         write_result(drawn, output)
