@@ -243,3 +243,13 @@ def test_commands_in_a_line_of_text_exist_with_their_options(path):
 
 def test_the_readme_is_short():
     assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 120
+
+
+def test_derivations_name_every_measure_and_tests_that_exist():
+    text = (ROOT / "docs" / "inside" / "derivations.md").read_text(encoding="utf-8")
+    derived, _, checked = text.partition("## Who checks this")
+    assert {kind.name for kind in gradely.ALL} <= set(re.findall(r"\w+", derived))
+    for tests in re.findall(r"\| (`tests/[^|]*) \|", checked):
+        file, *names = re.findall(r"tests/[\w/]+\.py|test_\w+(?=`)", tests)
+        source = (ROOT / file).read_text(encoding="utf-8")
+        assert all(f"def {name}(" in source for name in names), tests
