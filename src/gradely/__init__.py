@@ -57,9 +57,9 @@ _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.sp
 
 
 def _homes() -> dict[str, str]:
-    """Return where each public name comes from, measures included; loads them."""
-    measures = _import_module("gradely.measures").ALL
-    return _HOMES | {measure.__name__: measure.__module__.removeprefix("gradely.") for measure in measures}
+    """Return where each public name comes from, measures included."""
+    measures = _import_module("gradely.measures").HOMES
+    return _HOMES | {name: f"measures.{module}" for name, module in measures.items()}
 
 
 def __getattr__(name: str) -> _Any:

@@ -10,8 +10,6 @@ GradelyError
 
 from collections.abc import Iterable
 
-from gradely.install import install_extra
-
 LONGEST, TAIL = 300, 100
 """characters of a message, since what was found may be of any length; of its end, which says what to do"""
 
@@ -58,6 +56,8 @@ class MissingExtra(GradelyError, ImportError):
 
     def __init__(self, package: str, extra: str | None = None) -> None:
         """Name the package that is missing, and what installs it: the extra of gradely that it belongs to, if any."""
+        from gradely.install import install_extra  # which needs more of the standard library than all the rest
+
         super().__init__(f"this needs {package}: {install_extra(extra) if extra else f'pip install {package}'}")
 
 

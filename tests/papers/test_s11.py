@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradely import from_arrays
+from gradely import AP, from_arrays, nDCG
 from gradely.data.source import ignore
-from gradely.measures import AP, nDCG
 from gradely_papers import experiments
 from gradely_papers.experiment import Library
 from gradely_papers.scheel2011 import levels, means, ohsumed, ratings

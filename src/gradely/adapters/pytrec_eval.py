@@ -18,7 +18,7 @@ from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
 from gradely.kernel.parameters import is_number
-from gradely.measures import nDCG
+from gradely.measures.dcg import nDCG
 from gradely.settings import Settings, TiePolicy, check_ties
 from gradely.trec_eval.command import Queries, values
 from gradely.trec_eval.measures import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname

@@ -1,6 +1,5 @@
 """The command `gradely`: its subcommands, loaded when used, and one clear line for every error."""
 
-import gc
 import importlib
 import os
 import signal
@@ -112,10 +111,9 @@ class Terminated(BaseException):
 def start(command: tuple[str, ...]) -> NoReturn:
     """Run the command line, or one command of it, and leave with its exit code.
 
-    A command ends soon: rubbish is collected late, and modules are not torn down one by one at the end. Both take
-    longer than evaluating a small run. Threads hand over often, since array operations on a small run are short.
+    Modules are not torn down one by one at the end, which takes longer than evaluating a small run. Threads hand over
+    often, since array operations on a small run are short.
     """
-    gc.set_threshold(100_000, 50, 50)
     sys.setswitchinterval(HANDOVER)
     open_streams()
     _listen()

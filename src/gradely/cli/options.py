@@ -19,7 +19,7 @@ from gradely.data.source import Source
 from gradely.data.table import DUPLICATES
 from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
-from gradely.measures import ALL, PLAIN, Measure
+from gradely.measures import Measure
 from gradely.measures.names import need_subtopics, parse, parse_all
 from gradely.settings import EMPTY, PRECISIONS, QUERIES, TIES
 from gradely.tables import FORMATS, SAFE
@@ -59,6 +59,8 @@ class MeasureType(StringParamType):
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
         """Complete the name, in any case of letters; after @, a cut-off."""
         from click.shell_completion import CompletionItem
+
+        from gradely.measures import ALL
 
         name, at, cut_off = incomplete.partition("@")
         if at:
@@ -255,6 +257,8 @@ def refuse_measure(path: str) -> None:
 def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = False) -> dict[str, Measure]:
     """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
     if "all" in measures:
+        from gradely.measures import ALL, PLAIN
+
         every = ALL if subtopics else PLAIN
         return parse_all([measure.name for measure in every if measure.takes_expected or ties != "expected"])
     named = parse_all(measures or DEFAULT)

@@ -18,7 +18,7 @@ from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
-from gradely.measures import AP
+from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of

@@ -24,8 +24,8 @@ from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_run
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.kernel.arrays import from_arrays
-from gradely.measures import GAP, Graded, eGAP, xGAP
-from gradely.measures.gap import PrecisionPart
+from gradely.measures import Graded
+from gradely.measures.gap import GAP, PrecisionPart, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.relevance import Identity, Relevance
 from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy

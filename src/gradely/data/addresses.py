@@ -2,14 +2,14 @@
 
 import re
 
-DATASETS = re.compile(
+DATASETS = (
     r"(antique|aol-ia|aquaint|argsme|beir|bright|c4|car|clinicaltrials|clirmatrix|clueweb(09|12)|codec|codesearchnet|"
     r"cord19|cranfield|csl|disks45|dpr-w100|gov2?|hc4|highwire|istella22|kilt|lotte|medline|miracl|mmarco|mr-tydi|"
     r"msmarco-[\w-]+|nano-beir|natural-questions|neuclir|neumarco|nfcorpus|nyt|pmc|sara|touche-image|trec-[\w-]+|tripclick|"
     r"tweets2013-ia|vaswani|wapo|wikiclir|wikir)(/[\w./-]*)?"
 )
 """ids of ir_datasets, by the first part of each; Pyserini's names of qrels begin in the same way"""
-URL = re.compile(r"(\w+)://(.+)")
+URL = r"(\w+)://(.+)"
 
 
 def advise(path: str) -> str:
@@ -21,7 +21,7 @@ def advise(path: str) -> str:
     ''
     """
     name = path.removeprefix("irds:")
-    url = URL.fullmatch(path)
+    url = re.fullmatch(URL, path)
     if url is not None and url[1] == "hf":
         dataset = "/".join(url[2].removeprefix("datasets/").split("/")[:2])
         return (
@@ -31,7 +31,7 @@ def advise(path: str) -> str:
     if url is not None:
         how = f"with curl -LO {path}" if url[1] in ("http", "https") else "with the tool of its store"
         return f"; nothing is downloaded: get the file first, {how}"
-    if name != path or DATASETS.fullmatch(name):
+    if name != path or re.fullmatch(DATASETS, name):
         return (
             f"; nothing is downloaded: write the file first, with ir_datasets export {name} qrels > qrels.txt, or, in "
             f"Python, give ir_datasets.load({name!r}).qrels_iter()"

@@ -28,40 +28,16 @@ from gradely.kernel.batch import Batch
 from gradely.kernel.families import additive, rank_discount, threshold
 from gradely.kernel.parameters import is_number
 from gradely.lazy import lazy
-from gradely.measures import (
-    AP,
-    DCG,
-    ERR,
-    F1,
-    GAP,
-    NDCNG,
-    RBP,
-    RR,
-    SDCG,
-    Binary,
-    F,
-    Graded,
-    Judged,
-    Measure,
-    P,
-    R,
-    RelativeP,
-    Rprec,
-    SetAP,
-    Success,
-    Unjudged,
-    Utility,
-    binG,
-    bpref,
-    eGAP,
-    infAP,
-    muAP,
-    nDCG,
-    nDCGphi,
-    xGAP,
-)
+from gradely.measures import Binary, Graded, Measure
+from gradely.measures.ap import AP, bpref, infAP
 from gradely.measures.base import BinaryOrGraded, ScaleBased
+from gradely.measures.dcg import DCG, NDCNG, SDCG, nDCG, nDCGphi
+from gradely.measures.err import ERR
+from gradely.measures.g import binG
+from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import fit_all
+from gradely.measures.precision import F1, F, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
+from gradely.measures.users import RBP, RR, Success
 from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
 from gradely.settings import Settings
 

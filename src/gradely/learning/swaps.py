@@ -21,10 +21,12 @@ from gradely.kernel.families import no_discount
 from gradely.kernel.gains import discount_of
 from gradely.kernel.ties import Discount
 from gradely.learning.places import Places, at_start, look_across, look_up, reorder, sum_between, up_to_lower
-from gradely.measures import AP, GAP, RBP, Measure, eGAP, muAP, xGAP
+from gradely.measures import Measure
+from gradely.measures.ap import AP
 from gradely.measures.dcg import Discounted
-from gradely.measures.gap import Population
+from gradely.measures.gap import GAP, Population, eGAP, muAP, xGAP
 from gradely.measures.precision import F1, F, P, R, RelativeP
+from gradely.measures.users import RBP
 
 
 class Additive(NamedTuple):

@@ -1,32 +1,54 @@
 """The measures: one small class each, with formula, worked example and reference.
 
-The imports below are the list of them: what they name is a measure of gradely, public, with a name that the command
-line reads, and a section in the documents. Their order is that of every table of measures.
+The table below is the list of them: what it names is a measure of gradely, public, with a name that the command line
+reads, and a section in the documents. Its order is that of every table of measures. A module is imported where one of
+its measures is first asked for: few commands need them all.
 """
 
-# ruff: noqa: F401, I001 - the imports are the list, in the order that readers want
-from gradely.measures.base import Binary, Graded, Measure, parameters
-from gradely.measures.precision import P, R, F1, F, SetAP, RelativeP, Rprec, Utility, Judged, Unjudged
-from gradely.measures.users import RR, Success
-from gradely.measures.ap import AP, infAP, IPrec, bpref
-from gradely.measures.pairs import AUC, OPA
-from gradely.measures.dcg import DCG, nDCG, NDCNG, nDCGphi, SDCG
-from gradely.measures.g import G, binG
-from gradely.measures.users import RBP, RBPresidual
-from gradely.measures.err import ERR, nERR, iRBU
-from gradely.measures.user_models import INSQ, INST, BPM, NERR8, NERR9, NERR10, NERR11
-from gradely.measures.q import Q, Pplus
-from gradely.measures.compat import Compat
-from gradely.measures.gap import GAP, xGAP, eGAP, muAP
-from gradely.measures.subtopics import alpha_DCG, alpha_nDCG, ERR_IA, nERR_IA, NRBP, nNRBP
-from gradely.measures.subtopics import AP_IA, P_IA, StRecall, D_nDCG, Dsharp_nDCG
+from importlib import import_module
 
-ALL: tuple[type[Measure], ...] = tuple(
-    value
-    for value in globals().values()
-    if isinstance(value, type) and issubclass(value, Measure) and "name" in vars(value)
+from gradely.measures.base import Binary, Graded, Measure, parameters
+
+__all__ = ["ALL", "EXPECTED", "HOMES", "PLAIN", "Binary", "Graded", "Measure", "load", "parameters"]
+
+MODULES = (
+    ("precision", "P R F1 F SetAP RelativeP Rprec Utility Judged Unjudged"),
+    ("users", "RR Success"),
+    ("ap", "AP infAP IPrec bpref"),
+    ("pairs", "AUC OPA"),
+    ("dcg", "DCG nDCG NDCNG nDCGphi SDCG"),
+    ("g", "G binG"),
+    ("users", "RBP RBPresidual"),
+    ("err", "ERR nERR iRBU"),
+    ("user_models", "INSQ INST BPM NERR8 NERR9 NERR10 NERR11"),
+    ("q", "Q Pplus"),
+    ("compat", "Compat"),
+    ("gap", "GAP xGAP eGAP muAP"),
+    ("subtopics", "alpha_DCG alpha_nDCG ERR_IA nERR_IA NRBP nNRBP AP_IA P_IA StRecall D_nDCG Dsharp_nDCG"),
 )
-PLAIN = tuple(measure for measure in ALL if not measure.needs_subtopics)
+HOMES = {name: module for module, names in MODULES for name in names.split()}
+"""the module of each measure by its name, which is also that of its class"""
+
+ALL: tuple[type[Measure], ...]
+"""all measures"""
+PLAIN: tuple[type[Measure], ...]
 """those that need no judgments by subtopic"""
-EXPECTED = tuple(measure for measure in PLAIN if measure.takes_expected)
+EXPECTED: tuple[type[Measure], ...]
 """those of them of which the mean over all orders of tied documents is known"""
+
+
+def load(name: str) -> type[Measure]:
+    """Return the measure of a name."""
+    measure: type[Measure] = getattr(import_module(f"gradely.measures.{HOMES[name]}"), name)
+    return measure
+
+
+def __getattr__(name: str) -> tuple[type[Measure], ...]:
+    """Load all measures where one of the lists is first asked for."""
+    if name not in ("ALL", "PLAIN", "EXPECTED"):
+        raise AttributeError(f"module 'gradely.measures' has no attribute {name!r}")
+    every = tuple(map(load, HOMES))
+    plain = tuple(measure for measure in every if not measure.needs_subtopics)
+    expected = tuple(measure for measure in plain if measure.takes_expected)
+    globals().update(ALL=every, PLAIN=plain, EXPECTED=expected)
+    return tuple(globals()[name])

@@ -11,7 +11,8 @@ from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
-from gradely.measures import ALL, Measure, P, RelativeP, parameters
+from gradely.measures import HOMES, Measure, load, parameters
+from gradely.measures.precision import P, RelativeP
 from gradely.relevance import NAMED, Levels
 
 ALIASES = {
@@ -169,10 +170,10 @@ MeasureLike: TypeAlias = str | Measure | type[Measure]
 
 def plain_name(name: str) -> str:
     """Return a name without what does not matter in it: case, - and _, and how µ is written."""
-    return re.sub("[-_]", "", unicodedata.normalize("NFKC", name).lower())
+    return unicodedata.normalize("NFKC", name).lower().replace("-", "").replace("_", "")
 
 
-BY_NAME: dict[str, type[Measure]] = {plain_name(measure.name): measure for measure in ALL}
+BY_NAME = {plain_name(name): name for name in HOMES}
 OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
 NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
@@ -328,13 +329,13 @@ def _find_measure(name: str, typed: str, at: str = "") -> Measure:
     """Return the measure of a bare name, ours or that of another library; errors have it as it was typed."""
     plain = plain_name(name)
     if plain in BY_NAME:
-        return BY_NAME[plain]()
+        return load(BY_NAME[plain])()
     if plain in OTHERS:
         return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
         title, text = NOT_HERE.get(plain) or (name, _PREFERENCES)
         raise MeasureError(f"{title} is no measure of gradely: {text.replace('{at}', at)}")
-    near = [other for other in (*(measure.name for measure in ALL), *ALIASES) if _is_slip(plain, plain_name(other))]
+    near = [other for other in (*HOMES, *ALIASES) if _is_slip(plain, plain_name(other))]
     hint = f" Did you mean {near[0]}?" if near else ""
     raise MeasureError(f"no measure {typed!r}.{hint} `gradely measures` lists them all")
 

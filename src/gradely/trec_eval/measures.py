@@ -7,15 +7,16 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely import measures as library
 from gradely.errors import did_you_mean
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, count_in_top
 from gradely.kernel.gains import log2
-from gradely.measures import AP, IPrec, P, R
-from gradely.measures.ap import ROUNDING, best_precision
-from gradely.measures.g import gain_over_missed
+from gradely.measures.ap import AP, ROUNDING, IPrec, best_precision, bpref, infAP
+from gradely.measures.dcg import nDCG
+from gradely.measures.g import binG, gain_over_missed
+from gradely.measures.precision import P, R, RelativeP, Rprec, Unjudged
+from gradely.measures.users import RR, Success
 from gradely.trec_eval import options as parameters
 from gradely.trec_eval.options import GROUPED, IMPOSSIBLE, USAGE, Options, Quit
 
@@ -383,44 +384,44 @@ TABLE: dict[str, Entry] = {
     "num_ret": _of_run("sum", num_ret),
     "num_rel": _of_level(num_rel, "sum"),
     "num_rel_ret": _of_level(num_rel_ret, "sum"),
-    "map": _binary(library.AP),
-    "gm_map": _binary(library.AP, "geometric"),
-    "Rprec": _binary(library.Rprec),
-    "bpref": _binary(library.bpref),
-    "recip_rank": _binary(library.RR),
+    "map": _binary(AP),
+    "gm_map": _binary(AP, "geometric"),
+    "Rprec": _binary(Rprec),
+    "bpref": _binary(bpref),
+    "recip_rank": _binary(RR),
     "iprec_at_recall": _levels(iprec_at_recall, TENTHS),
-    "P": _at_cutoffs(library.P),
+    "P": _at_cutoffs(P),
     "relstring": Entry(_relstring, parameters.values, (10.0,)),
-    "recall": _at_cutoffs(library.R),
-    "infAP": _binary(library.infAP),
-    "gm_bpref": _binary(library.bpref, "geometric"),
+    "recall": _at_cutoffs(R),
+    "infAP": _binary(infAP),
+    "gm_bpref": _binary(bpref, "geometric"),
     "Rprec_mult": _levels(Rprec_mult, FIFTHS),
     "utility": _of_numbers(utility, (1.0, -1.0, 0.0, 0.0)),
     "11pt_avg": _of_numbers(eleven_points, TENTHS),
-    "binG": _binary(library.binG),
+    "binG": _binary(binG),
     "G": _of_gains(G),
     "dcg": _of_gains(dcg),
     "ideal_dcg": _of_gains(ideal_dcg),
     "ndcg": _of_gains(ndcg),
     "ndcg_rel": _of_gains(ndcg_rel),
     "Rndcg": _of_pairs(lambda pairs, o: partial(Rndcg, gains=_gains(pairs, o), options=o)),
-    "ndcg_cut": _at_cutoffs(library.nDCG, binary=False),
-    "map_cut": _at_cutoffs(library.AP),
-    "relative_P": _at_cutoffs(library.RelativeP),
-    "success": _at_cutoffs(library.Success, (1, 5, 10)),
-    "set_P": _binary(library.P),
-    "set_relative_P": _binary(library.RelativeP),
-    "set_recall": _binary(library.R),
+    "ndcg_cut": _at_cutoffs(nDCG, binary=False),
+    "map_cut": _at_cutoffs(AP),
+    "relative_P": _at_cutoffs(RelativeP),
+    "success": _at_cutoffs(Success, (1, 5, 10)),
+    "set_P": _binary(P),
+    "set_relative_P": _binary(RelativeP),
+    "set_recall": _binary(R),
     "set_map": _of_level(set_map),
     "set_F": _of_numbers(set_F, (1.0,)),
     "num_nonrel_judged_ret": _of_level(num_nonrel_judged_ret, "sum"),
-    "map_avgjg": _over_groups(_binary(library.AP)),
-    "P_avgjg": _over_groups(_at_cutoffs(library.P)),
+    "map_avgjg": _over_groups(_binary(AP)),
+    "P_avgjg": _over_groups(_at_cutoffs(P)),
     "Rprec_mult_avgjg": _over_groups(_levels(Rprec_mult, FIFTHS)),
     "yaap": _of_level(yaap),
     "rbp": _of_pairs(lambda pairs, o: partial(rbp, gains=_gains(pairs, o), p=parameters.persistence(pairs))),
     "rbp_resid": _of_pairs(lambda pairs, _: partial(rbp_resid, p=parameters.persistence(pairs))),
-    "unj": _at_cutoffs(library.Unjudged, (5, 10, 20), binary=False),
+    "unj": _at_cutoffs(Unjudged, (5, 10, 20), binary=False),
 }
 """by name, in the order in which trec_eval prints them"""
 NEW = ("rbp", "rbp_resid", "unj")

@@ -115,7 +115,6 @@ def find_in_table(
     """Return where the judged documents of a table stand; raise IrregularText where it must be read plainly."""
     from gradely.data.locate.match import Judgments
     from gradely.data.locate.pieces import find_in_part, join_hits
-    from gradely.data.locate.scattered import count_scattered
 
     judgments, keep = Judgments.of(qrels), table.duplicates == "keep"
     try:
@@ -128,6 +127,8 @@ def find_in_table(
         return join_hits(qrels, parts, observe)
     except ScatteredQueries:
         pass
+    from gradely.data.locate.scattered import count_scattered
+
     passes = chain(split_report(report), repeat(ignore))
 
     def over_parts(work: Any) -> Iterator[Any]:
