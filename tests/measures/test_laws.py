@@ -127,18 +127,17 @@ def test_queries_without_judgments_change_nothing(measure, query):
 
 
 def collection(seed, queries=40):
-    """Return judgments and a run of many queries of all sizes, with ties, unjudged and missing documents."""
+    """Return judgments and a run of many queries of all sizes, most with ties, with unjudged and missing documents."""
     rng = np.random.default_rng(seed)
     qrels, run = {}, {}
     for q in range(queries):
         size, judged = int(rng.integers(1, 120)), int(rng.integers(1, 60))
         docs = rng.permutation(150)
+        scores = rng.integers(0, 20, size) if q % 3 else np.arange(size)
         qrels[f"q{q}"] = {
             f"d{d}": float(g) for d, g in zip(docs[:judged], rng.choice([0, 0, 0, 1, 2, 2.5, -1], judged), strict=True)
         }
-        run[f"q{q}"] = {
-            f"d{d}": float(s) for d, s in zip(rng.permutation(150)[:size], rng.integers(0, 20, size), strict=True)
-        }
+        run[f"q{q}"] = {f"d{d}": float(s) for d, s in zip(rng.permutation(150)[:size], scores, strict=True)}
     return qrels, run
 
 

@@ -6,6 +6,7 @@
     fixed         batches of fixed shape, for compilers
     ties          sums over tie groups, and the orders of tied documents
     compositions  how many documents of each kind stand above a place of a tie group
+    cascades      what a tie group adds for a user who may stop at each document
     families      what each judged document adds to a measure, as a mean over all orders of ties
     series        sums over many places in closed form, to full precision
     by_place      the same for each place, which is faster where every document is judged

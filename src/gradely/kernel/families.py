@@ -6,12 +6,12 @@ fixed shape take the same sums place by place: see by_place.
 """
 
 from collections.abc import Callable
-from math import log
 from typing import NamedTuple, TypeAlias
 
 from gradely.kernel import by_place
 from gradely.kernel.backend import running_sum, sum_rows
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.cascades import cascade_groups
 from gradely.kernel.ties import (
     Discount,
     count_within,
@@ -166,65 +166,13 @@ def cascade(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Arr
     The documents of a group share what it adds in proportion to `stop`.
     """
     xp = batch.xp
+    reached = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)
+    alone = batch.keep_top(reached[:, :-1] * stop / divisors(batch, discount)[batch.above], k)
     if batch.untied:
-        reach = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[:, :-1]
-        return additive(batch, reach * stop, discount, k)
+        return alone
     every = sum_in_group(batch, stop)
-    share = stop / xp.where(every > 0, every, 1.0)
-    return share * _cascade_groups(batch, stop, discount, k)[batch.row, batch.last - 1]
-
-
-def _cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
-    """Return [Q, H], in the last column of each tie group what the group adds.
-
-    E_x is the chance to pass a random x of the group's documents, the mean of Π (1 - stop) over all sets of x. It is 1
-    while nobody stops at any of them; with the m-th document it becomes (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}.
-    Reached with chance P, the group after t documents adds P·Σ_x (E_{x-1} - E_x)/D(t+x).
-    """
-    xp, divisor = batch.xp, divisors(batch, discount)
-    x = xp.arange(_reach(batch, stop, k) + 1, dtype=stop.dtype, device=batch.device)[None, :]
-    column = xp.arange(stop.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]
-    stops = stop > 0
-    idle = batch.size - sum_in_group(batch, stops)
-    chance = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)[batch.row, batch.first]
-    work, ends = (xp.any(flag, axis=0) for flag in (stops, batch.last == column + 1))
-    nothing = xp.zeros_like(chance[:, :1])
-    passed, m, out = nothing + 1 + 0 * x, nothing, []
-    for c in range(stop.shape[1]):
-        here = slice(c, c + 1)
-        new = batch.first[:, here] == c
-        m, passed = xp.where(new, idle[:, here], m), xp.where(new, 1.0, passed)
-        if work[c]:
-            m = m + batch.to_real(stops[:, here])
-            ratio = xp.clip(x / xp.clip(m, min=1.0), max=1.0) * batch.to_real(stops[:, here])
-            below = xp.concat([passed[:, :1], passed[:, :-1]], axis=1)
-            passed = (1.0 - ratio) * passed + ratio * (1.0 - stop[:, here]) * below
-        gain = (
-            _gain_in_group(batch, passed, divisor, batch.above[:, here], batch.tied[:, here], k) if ends[c] else nothing
-        )
-        out.append(chance[:, here] * gain)
-    return xp.concat(out, axis=1)
-
-
-def _reach(batch: Batch, stop: Array, k: int | None) -> int:
-    """Return how many places of a tie group matter: those in the top k, as far as anybody gets that far.
-
-    By Maclaurin's inequality x documents are passed with a chance of at most (1 - mean stop)^x. Where that is below
-    10^-20, what is still to be gained is lost in rounding, since discounts do not fall.
-    """
-    xp = batch.xp
-    mean = xp.clip(sum_in_group(batch, stop) / batch.size, min=1e-300, max=1 - 2.0**-53)  # rounding may exceed 1
-    places = xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), count_within(batch, k))
-    return max(1, int(xp.max(places)))
-
-
-def _gain_in_group(batch: Batch, passed: Array, divisor: Array, t: Array, n: Array, k: int | None) -> Array:
-    """Return [Q, 1]: Σ_x (E_{x-1} - E_x)/D(t+x) over the group's places t+x <= k."""
-    xp = batch.xp
-    x = xp.arange(1, passed.shape[1], dtype=t.dtype, device=batch.device)[None, :]
-    inside = (x <= n) if k is None else (x <= n) & (t + x <= k)
-    stopped = (passed[:, :-1] - passed[:, 1:]) / divisor[xp.clip(t + x - 1, max=batch.depth - 1)]
-    return sum_rows(xp.where(inside, stopped, 0.0))[:, None]
+    share = reached[batch.row, batch.first] * stop / xp.where(every > 0, every, 1.0)
+    return xp.where(batch.tied == 1, alone, share * cascade_groups(batch, stop, discount, k))
 
 
 class Opposition(NamedTuple):

@@ -2,7 +2,7 @@
 
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import device_of, is_any, namespace, sum_rows
+from gradely.kernel.backend import device_of, is_any, namespace, sum_rows, take_rows
 
 Array: TypeAlias = Any
 
@@ -53,11 +53,15 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
     xp, device = namespace(relevant), device_of(relevant)
     worth = xp.ones_like(relevant[:, 0, :])
     left = xp.any(relevant > 0, axis=2)
-    column = xp.arange(relevant.shape[1], device=device)[None, :]
+    most = int(xp.max(xp.sum(xp.astype(left, xp.int64), axis=1)))
+    column = xp.broadcast_to(xp.arange(relevant.shape[1], device=device), left.shape)
     row = xp.arange(relevant.shape[0], device=device)
     gains: list[Array] = []
     taken: list[Array] = []
-    for _ in range(depth):
+    for step in range(depth):
+        if 0 < 2 * (most - step) <= relevant.shape[1]:  # at most so many documents of a query are left
+            order = xp.argsort(xp.astype(~left, xp.int8), axis=1, stable=True)[:, : most - step]
+            relevant, left, column = take_documents(relevant, order), take_rows(left, order), take_rows(column, order)
         gain = xp.where(left, (relevant @ worth[:, :, None])[:, :, 0], 0.0)
         highest = xp.max(gain, axis=1, keepdims=True)
         if gains and not is_any(highest[:, 0] > NOTHING * gains[0]):
@@ -65,9 +69,9 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
         pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - NEAR)), relevant.dtype), axis=1)
         chosen = xp.where(left[row, pick][:, None], take_documents(relevant, pick[:, None])[:, 0, :], 0.0)
         gains.append(sum_rows(chosen * worth))  # in order, so that padding changes no digit
-        taken.append(pick)
+        taken.append(column[row, pick])
         worth = xp.where(chosen > 0, kept * worth, worth)
-        left = left & (column != pick[:, None])
+        left = left & (column != taken[-1][:, None])
     return xp.stack(gains, axis=1), xp.stack(taken, axis=1)
 
 
