@@ -28,9 +28,23 @@ SCORES, LABELS = np.array([[0.9, 0.4, 0.1], [0.3, 0.7, 0.2]]), np.array([[1, 0, 
 def test_swapped_arrays_are_noticed(name, call):
     with pytest.warns(UserWarning, match=rf"the scores are whole numbers from 0 to 2: the order is {name}\(scores, la"):
         call(LABELS, SCORES)
+    with pytest.warns(UserWarning, match=rf"the order is {name}\(scores, labels\)"):
+        call(LABELS.astype(float), SCORES)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         call(SCORES, LABELS)
+
+
+def test_swapped_arrays_of_real_labels_are_noticed():
+    labels, scores = np.linspace(0, 1, 60).reshape(3, 20) // 0.25 / 4, np.random.default_rng(0).random((3, 20))
+    with pytest.warns(
+        UserWarning, match="60 distinct positive labels, and most documents share their scores, of which 5"
+    ):
+        gradely.evaluate_arrays(labels, scores, ["nDCG"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradely.evaluate_arrays(scores, labels, ["nDCG"])
+        gradely.evaluate_arrays(np.zeros_like(scores), scores, ["nDCG"])  # a constant scorer is none
 
 
 def test_labels_of_arrays_below_the_threshold_are_noticed():
@@ -43,6 +57,10 @@ def test_labels_of_arrays_below_the_threshold_are_noticed():
         warnings.simplefilter("error")
         gradely.evaluate_arrays(SCORES, [[0.5, 0.2, 0.1], [0.1, 0.9, 0.3]], ["nDCG", "AP(rel=0.5)"])
         gradely.evaluate_arrays(SCORES, LABELS.astype(float), ["RR"])
+        padded = np.where(np.eye(3) > 0, 0.5, 1.0)[:2]
+        gradely.evaluate_arrays(SCORES, padded, ["RR"], mask=padded == 1)
+    with pytest.warns(UserWarning, match=r"1 of 3 positive labels is lower; RR\(rel=0.5\)"):
+        gradely.evaluate_arrays(SCORES, [[2.0, 0.5, 0.0], [0.0, 1.0, 0.0]], ["RR"])
 
 
 def test_distances_beside_ranks_are_noticed_in_tables(tmp_path):

@@ -54,6 +54,17 @@ def test_swapped_whole_numbers_are_noticed(tmp_path):
     assert any("qrels come first" in finding.text for finding in gradely.check(scores, labels))
 
 
+def test_swapped_labels_that_are_not_whole_numbers_are_noticed():
+    labels, scores = whole_numbers()
+    labels = {query: {doc: label / 4 for doc, label in docs.items()} for query, docs in labels.items()}
+    scores = {query: {doc: score / 31 for doc, score in docs.items()} for query, docs in scores.items()}
+    assert swapped(labels, scores) == []
+    (note,) = swapped(scores, labels)
+    assert "there are 31 distinct positive labels, and most documents share their scores, of which 4 differ;" in note
+    constant = {query: dict.fromkeys(docs, 1.0) for query, docs in scores.items()}
+    assert swapped(scores, constant) == []
+
+
 def test_labels_that_are_counts_and_scores_that_hardly_tie_are_no_mistake():
     labels, scores = whole_numbers()
     plays = {query: {doc: max(1, score - 25) for doc, score in docs.items()} for query, docs in scores.items()}

@@ -61,7 +61,7 @@ def evaluate_arrays(
     check_ties(ties, without_names=True)
     named = parse_all(measures)
     if not warn_of_swap(scores, labels, "evaluate_arrays"):
-        _warn_of_labels(labels, named)
+        _warn_of_labels(labels, mask, named)
     if are_by_subtopic(scores, labels):
         if group is not None or qid is not None:
             raise DataError(
@@ -78,14 +78,20 @@ def evaluate_arrays(
     return _in_rows(*align_arrays(scores, labels, mask, ties, seed, flat=False), named, ties, threads)
 
 
-def _warn_of_labels(labels: Any, measures: dict[str, Measure]) -> None:
-    """Warn where binary measures ask for label 1, and no label reaches it, so that all of them are 0."""
+def _warn_of_labels(labels: Any, mask: Any, measures: dict[str, Measure]) -> None:
+    """Warn where binary measures ask for label 1, and labels that are not whole numbers lie below it."""
     by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
     if not by_one or not isinstance(labels, np.ndarray | list) or is_ragged(labels):
         return
     numbers = np.asarray(labels)
-    if numbers.dtype.kind == "f" and 0 < numbers.max(initial=0) < 1:
-        warnings.warn(str(describe_threshold(numbers, [float(numbers.max())], by_one)), stacklevel=3)
+    if numbers.dtype.kind != "f":
+        return
+    if isinstance(mask, np.ndarray | list) and np.shape(mask) == numbers.shape:
+        numbers = numbers[np.asarray(mask, dtype=bool)]
+    low = numbers.min(where=numbers > 0, initial=1)
+    if low < 1:
+        text = describe_threshold(numbers, [float(low), float(numbers.max())], by_one)
+        warnings.warn(str(text), stacklevel=3)
 
 
 def _in_rows(

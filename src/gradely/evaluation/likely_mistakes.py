@@ -16,31 +16,7 @@ from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.table import IrregularText, TableScores
 from gradely.data.uncertain import UncertainQrels
-from gradely.kernel.swapped import HIGHEST, SAMPLE, look_swapped, scale_of
-
-
-def look_like_ranking(labels: Floats, levels: int, scores: Floats) -> str | None:
-    """Return how whole numbers look swapped: labels of a query that hardly tie, scores of a scale that mostly do.
-
-    `levels` is the number of distinct positive labels in all queries.
-
-    >>> look_like_ranking(np.array([30.0, 17.0, 12.0, 5.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
-    'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
-    >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
-    """
-    scale = scale_of(scores)
-    if scale is None or scale[0] == scale[1] or levels <= HIGHEST or len(scores) <= 2:
-        return None
-    if _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
-        return None
-    numbers = f"whole numbers from {scale[0]} to {scale[1]}"
-    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {numbers}"
-
-
-def _share_tied(numbers: Floats) -> float:
-    """Return the share of numbers that are equal to another one."""
-    counts = np.unique(numbers, return_counts=True)[1]
-    return float(counts[counts > 1].sum()) / max(len(numbers), 1)
+from gradely.kernel.swapped import HIGHEST, SAMPLE, look_like_ranking, look_swapped
 
 
 def describe_swap(qrels: Qrels, run: Run) -> str | None:
@@ -51,7 +27,7 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
     if isinstance(run.scores, LazyScores) or trec_table(run) is not None:
         return None
     scores = _first_scores(run.scores)
-    if not len(scores) or scores[0] != scores[0] // 1:
+    if not _may_be_labels(scores):
         return None
     levels = np.asarray(qrels.levels())
     if isinstance(qrels, UncertainQrels):  # a run has no probabilities of labels
@@ -62,6 +38,12 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
     return f"{run.name}: {how}; {first}" if how else None
 
 
+def _may_be_labels(scores: Iterable[float]) -> bool:
+    """Return whether some of the first scores are equal, or the first is a whole number, as labels are."""
+    first = list(islice(scores, 2 * HIGHEST))
+    return len(set(first)) < len(first) or (bool(first) and first[0] == first[0] // 1)
+
+
 def _first_scores(scores: Scores) -> Floats:
     """Return the scores of the first ranking, or the first of them; none where documents came without scores."""
     if isinstance(scores, TableScores):
@@ -70,11 +52,11 @@ def _first_scores(scores: Scores) -> Floats:
         except IrregularText:  # it was read the plain way, which a guess is not worth
             return np.zeros(0)
     ranking = next(iter(scores.values()), {})
-    first = next(iter(ranking.values()), 0.5)
-    if isinstance(ranking, Ranked) or (isinstance(first, float) and not first.is_integer()):  # mostly so, soon seen
+    if isinstance(ranking, Ranked):
         return np.zeros(0)
     try:
-        return np.fromiter(islice(ranking.values(), SAMPLE), np.float64)
+        labels = _may_be_labels(ranking.values())  # mostly not, which is soon seen
+        return np.fromiter(islice(ranking.values(), SAMPLE if labels else 0), np.float64)
     except (TypeError, ValueError):  # of a query that nobody asked about
         return np.zeros(0)
 

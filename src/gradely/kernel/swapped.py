@@ -40,24 +40,54 @@ def look_swapped(labels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64
     >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([0.91, 0.4, 0.13]))
     """
     scale = scale_of(scores)
-    if scale is None or not len(labels):
+    if scale is None or scale[0] == scale[1] or not len(labels):  # equal scores say nothing
         return None
     if np.count_nonzero(are_whole(labels)) * 2 < len(labels):
         return f"most labels are not whole numbers, and the scores are whole numbers from {scale[0]} to {scale[1]}"
     return "the scores are 0 and 1 and nothing else" if scale == (0, 1) and len(scores) > 2 else None
 
 
+def look_like_ranking(labels: npt.NDArray[np.float64], levels: int, scores: npt.NDArray[np.float64]) -> str | None:
+    """Return how numbers look swapped: labels of a query that hardly tie, scores of a few values that mostly do.
+
+    `levels` is the number of distinct positive labels in all queries.
+
+    >>> look_like_ranking(np.array([30.0, 17.0, 12.0, 5.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
+    >>> look_like_ranking(np.array([0.91, 0.42, 0.41, 0.13]), 25, np.array([0.5, 0.0, 0.0, 0.0, 0.5]))
+    'there are 25 distinct positive labels, and most documents share their scores, of which 2 differ'
+    >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    """
+    if levels <= HIGHEST or len(scores) <= 2 or not 1 < len(np.unique(scores)) <= HIGHEST + 1:
+        return None
+    if _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
+        return None
+    scale = scale_of(scores)
+    values = f"whole numbers from {scale[0]} to {scale[1]}" if scale else f"of which {len(np.unique(scores))} differ"
+    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {values}"
+
+
+def _share_tied(numbers: npt.NDArray[np.float64]) -> float:
+    """Return the share of numbers that are equal to another one."""
+    counts = np.unique(numbers, return_counts=True)[1]
+    return float(counts[counts > 1].sum()) / max(len(numbers), 1)
+
+
 def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bool:
-    """Warn where scores are whole numbers by type, as labels are, and labels are not: scikit-learn has labels first.
+    """Warn where scores look like labels, and labels like scores: scikit-learn has labels first.
 
     Arrays of other libraries are not looked at: one would have to wait for their device. Return whether it warned.
     """
     if not isinstance(scores, (list, np.ndarray)):  # nor would torch.compile go through what follows
         return False
     first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
-    if first_scores.dtype.kind not in "iub" or first_labels.dtype.kind != "f":
+    if first_scores.dtype.kind not in "iubf" or first_labels.dtype.kind != "f":  # labels are mostly whole by type
         return False
-    how = look_swapped(first_labels, first_scores.astype(np.float64))
+    if first_scores.dtype.kind == "f" and _share_tied(first_scores) <= 0.5:  # as in [3.0, 2.0, 1.0]
+        return False
+    first_scores = first_scores.astype(np.float64)
+    levels = np.unique(first_labels[first_labels > 0])
+    how = look_swapped(first_labels, first_scores) or look_like_ranking(first_labels, len(levels), first_scores)
     if how is not None:
         warnings.warn(f"{how}: the order is {call}(scores, labels)", stacklevel=stacklevel)
     return how is not None
