@@ -125,3 +125,81 @@ def test_a_comparison_says_which_differences_could_come_from_the_draw():
 def test_arrays_have_no_names_of_queries_to_draw_by():
     with pytest.raises(gradely.DataError, match="ties='sampled' draws orders by the names of queries"):
         gradely.evaluate_arrays([[1, 1]], [[1, 0]], ["AP"], ties="sampled")
+
+
+def test_more_samples_make_the_error_smaller():
+    qrels, run = collection(10)
+    few, usual, many = (sampled(qrels, run, ["INST"], samples=samples) for samples in (4, 200, 5000))
+    assert usual.values.tolist() == sampled(qrels, run, ["INST"]).values.tolist()
+    assert many.sampling_error()["INST"] < usual.sampling_error()["INST"] / 4 < few.sampling_error()["INST"]
+    assert abs(many["INST"] - usual["INST"]) < 4 * usual.sampling_error()["INST"]
+    assert "it is the mean of 5,000 drawn orders" in str(next(note for note in many.notes if note.kind == "sampled"))
+    runs = {"tied": run, "flat": {query: dict.fromkeys(docs, 1.0) for query, docs in run.items()}}
+    compared = gradely.compare(qrels, runs, ["INST"], ties="sampled", samples=5000)
+    assert any("the mean of 5,000 drawn orders" in str(note) for note in compared.notes)
+
+
+@pytest.mark.parametrize("samples", [0, 2, 5, 7.5, "many"])
+def test_samples_that_are_no_pairs_are_refused(samples):
+    with pytest.raises(gradely.DataError, match="samples is an even number of at least 4, as orders come in pairs"):
+        sampled(*TIED, ["INST"], samples=samples)
+
+
+def test_errors_of_queries_are_in_json_and_tables():
+    qrels, run = collection(6)
+    scores = sampled(qrels, run, ["nDCG", "INST"])
+    by_query = scores.by_query(worst=2)
+    table, entries = by_query.table(), json.loads(by_query.to_json())["runs"][0]["queries"]
+    assert table.header == ["run", "query", "nDCG", "INST", "error of INST"]
+    for row in table.rows[:2]:
+        errors = scores.query_errors(row[1])
+        assert entries[row[1]]["sampling_error"] == errors == {"INST": row[-1]}
+        assert errors["INST"] == scores.sampling_errors[list(scores.queries).index(row[1]), 1] > 0
+    assert table.rows[2][-1] == scores.sampling_error()["INST"]
+    exact = sampled(qrels, run, ["nDCG"])
+    assert "sampling_error" not in str(exact.by_query().as_dict()) and exact.query_errors("q0") == {}
+
+
+@pytest.mark.parametrize("measure", ["INST", "NERR8@3", "NERR9@4", "NERR10", "NERR11", "G"])
+def test_explain_adds_up_to_the_drawn_mean(measure, monkeypatch):
+    monkeypatch.setattr(compositions, "MOST", 2)
+    qrels, run = collection(3)
+    scores = sampled(qrels, run, [measure], samples=40)
+    for query in qrels:
+        explained = gradely.explain(qrels, run, query, measure, ties="sampled", samples=40)
+        assert explained.value == pytest.approx(scores.query(query)[measure], abs=1e-14)
+        added = sum(line.adds for line in explained.lines)
+        assert explained.value == pytest.approx(explained.start + added, abs=1e-14)
+        assert explained.norm == 1 and explained.samples == 40
+        assert explained.sampling_error == scores.query_errors(query).get(measure, 0.0)
+        assert "is the mean of 40 drawn orders, with a standard error of" in str(explained)
+
+
+def test_explain_says_nothing_of_draws_where_the_mean_is_exact():
+    qrels, run = collection(2)
+    for measure in ("nDCG", "Q", "BPM@3"):
+        exact, same = (gradely.explain(qrels, run, "q0", measure, ties=ties) for ties in ("expected", "sampled"))
+        assert exact.value == same.value and exact.lines == same.lines
+        assert same.samples is None and "sampling_error" not in same.as_dict()
+
+
+def test_what_ties_do_is_shown_of_measures_without_an_exact_mean():
+    qrels, run = collection(8)
+    ties = gradely.tie_sensitivity(qrels, {"run": run}, ["nDCG", "INST"])
+    orders = ties.runs[0].orders
+    assert orders["INST"].worst < orders["INST"].expected < orders["INST"].best
+    assert orders["INST"].expected == sampled(qrels, run, ["INST"])["INST"]
+    assert orders["nDCG"].expected == gradely.evaluate(qrels, run, ["nDCG"])["nDCG"]
+    assert [note.kind for note in ties.notes] == ["sampled"]
+
+
+def test_measures_and_pools_are_correlated_by_drawn_orders():
+    qrels, run = collection(8)
+    runs = {"tied": run, "flat": {query: dict.fromkeys(docs, 1.0) for query, docs in run.items()}}
+    runs["best"] = {query: sorted(qrels[query], key=lambda doc: -qrels[query][doc]) for query in qrels}
+    correlation = gradely.correlate(qrels, runs, ["INST", "nDCG"], ties="sampled")
+    means = [sampled(qrels, run, ["INST"])["INST"] for run in runs.values()]
+    np.testing.assert_allclose(correlation.means[:, 0], means, rtol=1e-15)
+    assert any(note.kind == "sampled" for note in correlation.notes)
+    pools = gradely.pools(qrels, runs, ["INST"], ties="sampled", rates=[1.0, 0.5], repeat=1)
+    assert pools.tau[0, 0, 0] == 1 and pools.tau.shape == (1, 2, 1)

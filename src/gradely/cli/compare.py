@@ -56,6 +56,7 @@ from gradely.report.page import check_installed
 @options.judge
 @options.slope
 @page_options
+@options.samples
 @options.settings()
 @options.holes
 @options.by_segment

@@ -66,6 +66,7 @@ def query_order(command: Command) -> Command:
     help="Labels of --qrels-from-run by depth: 10,25,50 gives the top 10 label 3, the top 25 label 2, the top 50 "
     "label 1, and the rest 0.",
 )
+@options.samples
 @options.settings()
 @options.holes
 @click.option("-q", "--per-query", is_flag=True, help="Show the values of every query.")

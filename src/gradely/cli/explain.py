@@ -34,6 +34,7 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
     callback=one_measure,
     help="The measure, such as nDCG@10.",
 )
+@options.samples
 @options.settings("ties", "seed", "precision", "exclude_self")
 @click.option(
     "--depth",

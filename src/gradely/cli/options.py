@@ -21,7 +21,7 @@ from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures import Measure
 from gradely.measures.names import need_subtopics, parse, parse_all
-from gradely.settings import EMPTY, PRECISIONS, QUERIES, TIES
+from gradely.settings import EMPTY, PRECISIONS, QUERIES, SAMPLES, TIES
 from gradely.tables import FORMATS, SAFE
 
 if TYPE_CHECKING:
@@ -310,7 +310,7 @@ GROUPS = {
     "Ties and queries": (
         *("n", "ties", "queries", "only", "by", "judged_only", "exclude", "exclude_self", "empty", "weights"),
         *("topics", "level", "min_quartile", "rates"),
-        *("repeat", "least", "least_nonrelevant", "seed", "precision"),
+        *("repeat", "least", "least_nonrelevant", "seed", "samples", "precision"),
     ),
     "Input": (
         *("columns", "duplicates", "subtopics", "subtopic_weights", "queries_text", "docs_text", "qrels_format"),
@@ -405,12 +405,23 @@ def measures(
     )(command)
 
 
+samples = click.option(
+    "--samples",
+    type=click.IntRange(min=4),
+    default=SAMPLES,
+    show_default=True,
+    metavar="N",
+    help="Orders of tied documents that --ties sampled draws for a query, an even number.",
+)
+"""adds --samples, which is packed with the settings: it stands above them"""
+
+
 def settings(*names: str) -> Callable[[Command], Command]:
     """Add --ties, --seed, --precision, --queries, --judged-only and --threads, or those that are named."""
     selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
-        command = pack(dict, "policies", tuple(SETTINGS), command)
+        command = pack(dict, "policies", (*SETTINGS, "samples"), command)
         return add_options(command, *(SETTINGS[name] for name in selected))
 
     return add
@@ -636,7 +647,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "expected",
         "Tie policy. expected: the exact mean over all orders of tied documents; trec: by document id, as trec_eval "
         "does; order: as in the input; random: shuffled with --seed; best, worst: the order that is best or worst for "
-        "each measure.",
+        "each measure; sampled: exact where it can be, else the mean of some orders drawn with --seed.",
     ),
     "seed": count("--seed", 0, "Random seed.", least=0),
     "precision": choice(

@@ -24,7 +24,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
-from gradely.settings import Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
+from gradely.settings import SAMPLES, Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
 from gradely.tables import (
     Cell,
     MarkedNumber,
@@ -402,6 +402,7 @@ def compare(
     judge: Any = None,
     slope: Literal["auto", 1] = "auto",
     holes: bool = False,
+    samples: int = SAMPLES,
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
 
@@ -421,7 +422,7 @@ def compare(
     """
     policy, only = split_queries(queries)
     settings = Settings(
-        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern, samples
     )
     groups = Groups.of(runs)
     named = name_runs(runs) if groups is None else groups.runs

@@ -215,7 +215,7 @@ def correlate(
     values = np.stack([scores.values for scores in results.values()])
     means = np.average(values[runs_kept][:, topics_kept], axis=1, weights=stacked.weights(topics_kept))
     run_names, query_names = list(compress(results, runs_kept)), list(compress(results.qrels.queries, topics_kept))
-    notes = [*stacked.notes(), *notes]
+    notes = [*stacked.notes(), *notes, *results.sampling_notes]
     return Correlation(list(named), *correlations(means), run_names, query_names, means, ties, notes)
 
 

@@ -264,7 +264,7 @@ def score_run(
     scores = evaluate_run(counted, run, fitted, settings, progress).scores()
     progress(scores.name, 1.0)
     policies = {name: value for name, value in asdict(settings).items() if name not in ("seed", "threads")}
-    policies |= {"seed": settings.seed} if settings.ties == "random" else {}
+    policies |= {"seed": settings.seed} if settings.ties in ("random", "sampled") else {}
     weights = None if qrels.weights is None else [qrels.weights[query] for query in scores.queries]
     columns = (list(scores.measures), list(scores.queries), scores.values, weights)
     if labels is None:

@@ -60,7 +60,7 @@ class TieSensitivity(Result):
     queries: int
     """how many are judged"""
     policies: Sequence[Note] = ()
-    """how queries and documents were treated"""
+    """how queries and documents were treated, and which means come from drawn orders"""
     weighted: bool = False
     """whether means are weighted"""
 
@@ -171,7 +171,8 @@ def tie_sensitivity(
 ) -> TieSensitivity:
     """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
 
-    The options are those of evaluate.
+    The options are those of evaluate. Where no exact mean over all orders can be had, the expected value is that of
+    drawn orders, as ties="sampled" has it, and a note says how far it may be off.
 
     >>> ties = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
     >>> ties.runs[0].orders["RR"]
@@ -180,7 +181,7 @@ def tie_sensitivity(
     policy, only = split_queries(queries)
     named = parse_all(measures)
     settings = Settings(
-        "expected",
+        "sampled",
         policy,
         judged_only,
         threads=threads,
@@ -197,13 +198,14 @@ def tie_sensitivity(
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     weighted = results.qrels.weights is not None
-    return TieSensitivity(sensitivities, list(named), settings, len(results.qrels), results.policy_notes, weighted)
+    notes = [*results.policy_notes, *results.sampling_notes]
+    return TieSensitivity(sensitivities, list(named), settings, len(results.qrels), notes, weighted)
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
     """Return what ties do to the scores of one run, which was evaluated with details."""
     assert details is not None
-    expected = evaluation.with_ties("expected").scores()
+    expected = evaluation.with_ties("sampled").scores()
     trec = evaluation.with_ties("trec").scores().mean() if evaluation.placed == "trec" else {}
     moved = {span.measure: span for span in expected.tie_ranges}
     orders = {}

@@ -110,18 +110,29 @@ class QueryScores(Result):
     def _table(self, *, means: bool) -> Table:
         rows: list[list[Cell]] = []
         against = [] if self.baseline is None else [f"{self.sort} against {self.baseline}"]
+        drawn = self._drawn
         for name, lines in self.rows().items():
             scores = self._runs[name]
             for line in lines:
                 segment = [scores.segment_of(line.query)] if self._segmented else []
                 difference = [line.difference] if against else []
-                rows.append([name, line.query, *segment, *line.values, *difference, *self._text(line, short=means)])
+                errors = [scores.query_errors(line.query).get(measure, 0.0) for measure in drawn]
+                text = self._text(line, short=means)
+                rows.append([name, line.query, *segment, *line.values, *errors, *difference, *text])
             if means:
                 label = [name, "mean", *([EVERY] if self._segmented else [])]
                 empty = [] if self.texts is None else [""]
-                rows.append([*label, *scores.mean().values(), *self._mean_difference(scores), *empty])
-        header = ["run", "query", *(["segment"] if self._segmented else []), *self.measures, *against]
+                errors = [scores.sampling_error().get(measure, 0.0) for measure in drawn]
+                rows.append([*label, *scores.mean().values(), *errors, *self._mean_difference(scores), *empty])
+        errors_of = [f"error of {measure}" for measure in drawn]
+        header = ["run", "query", *(["segment"] if self._segmented else []), *self.measures, *errors_of, *against]
         return Table([*header, *([] if self.texts is None else ["text"])], rows)
+
+    @property
+    def _drawn(self) -> list[str]:
+        """The measures of which some value comes from drawn orders of ties."""
+        known = [scores.sampling_error() for scores in self._runs.values()]
+        return [measure for measure in self.measures if any(measure in errors for errors in known)]
 
     def _text(self, line: QueryRow, *, short: bool) -> list[str]:
         """Return the text of a query, where texts were asked for."""
@@ -146,9 +157,16 @@ class QueryScores(Result):
         """Return means, values by query and notes of each run as plain data."""
         runs = []
         for name, lines in self.rows().items():
-            values = {line.query: self._values(line) for line in lines}
-            runs.append(self._runs[name].entry(list(values), values) | {"run": name})
+            scores = self._runs[name]
+            values = {line.query: self._values(line) | self._errors(scores, line.query) for line in lines}
+            runs.append(scores.entry(list(values), values) | {"run": name})
         return {**self._first.policies(), "runs": runs}
+
+    @staticmethod
+    def _errors(scores: Scores, query: str) -> dict[str, Any]:
+        """Return the standard errors of values from drawn orders of ties, where there are any."""
+        errors = scores.query_errors(query)
+        return {"sampling_error": errors} if errors else {}
 
     def _values(self, line: QueryRow) -> dict[str, Any]:
         values: dict[str, Any] = dict(zip(self.measures, line.values, strict=True))

@@ -28,7 +28,7 @@ from gradely.evaluation.values import Evaluation
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.parallel import on_threads
-from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import SAMPLES, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
 
 if TYPE_CHECKING:
@@ -152,6 +152,11 @@ class Evaluations(Result, Mapping[str, Scores]):
         """How queries and documents were treated, and runs read."""
         return [note for note in self.data_notes if note.kind in POLICIES]
 
+    @property
+    def sampling_notes(self) -> list[Note]:
+        """Which means come from drawn orders of tied documents, and how far they may be off."""
+        return [note for note in self.data_notes if note.kind == "sampled"]
+
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; of ties and labels, what changes what is printed."""
         return note_runs(self, digits) + merge_ranges(self.label_ranges, min(digits, DIGITS)) + self.unbounded
@@ -192,6 +197,7 @@ def evaluate_runs(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
     holes: bool = False,
+    samples: int = SAMPLES,
 ) -> Evaluations:
     """Evaluate several runs against the same qrels, several at a time.
 
@@ -209,7 +215,7 @@ def evaluate_runs(
     """
     policy, only = split_queries(queries)
     settings = Settings(
-        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern, samples
     )
     named = parse_all(measures)
     judgments = read_selected(
@@ -359,11 +365,13 @@ def evaluate(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
+    samples: int = SAMPLES,
 ) -> Scores:
     """Evaluate a run against qrels.
 
     `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run. `measures` are names like "nDCG@10",
-    or objects like nDCG(k=10). `ties` is expected (the default), trec, order, best, worst or random (with `seed`).
+    or objects like nDCG(k=10). `ties` is expected (the default), trec, order, best, worst, random (with `seed`) or
+    sampled: exact where that can be had, else the mean of `samples` drawn orders, with its standard error.
     `queries` says which queries count: those of the qrels (the default; one that the run lacks counts 0), those in
     both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
     `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
@@ -381,7 +389,7 @@ def evaluate(
     """
     policy, only = split_queries(queries)
     settings = Settings(
-        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern, samples
     )
     named = parse_all(measures)
     judgments = read_selected(
@@ -427,11 +435,13 @@ class Evaluator:
         exclude_self: bool = False,
         empty: EmptyPolicy = "zero",
         weights: Any = None,
+        samples: int = SAMPLES,
     ) -> None:
         """Read the qrels and fit the measures to them."""
         policy, only = split_queries(queries)
         self.settings = Settings(
-            ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
+            *(ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern),
+            samples=samples,
         )
         self.columns = columns
         named = parse_all(measures)

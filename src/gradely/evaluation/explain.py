@@ -22,6 +22,7 @@ from gradely.errors import NotFinite, clip
 from gradely.evaluation.evaluate import open_as
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
+from gradely.evaluation.sampled import has_mean, measure_drawn
 from gradely.evaluation.values import name_query, query_of, refuse_extremes
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import order_ties
@@ -29,7 +30,7 @@ from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures import Measure
 from gradely.measures.dcg import GainBased
 from gradely.measures.names import MeasureLike, fit_all, label, parse
-from gradely.settings import Precision, Settings, TiePolicy
+from gradely.settings import SAMPLES, Precision, Settings, TiePolicy
 from gradely.tables import (
     Cell,
     Table,
@@ -49,6 +50,8 @@ LONG = 1000
 """documents that a printed table shows, where no depth is given"""
 DEPTH = 20
 """how many documents a notebook shows"""
+ABSENT = ("query_text", "texts", "uncertain", "samples", "sampling_error")
+"""fields that JSON has only where they say something"""
 
 
 class Line(NamedTuple):
@@ -118,6 +121,11 @@ class Explanation(Result):
     """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
     uncertain: int | None = None
     """where labels are probabilities, how many documents of the query have no certain label"""
+    samples: int | None = None
+    """where ties were sampled, how many orders of tied documents were drawn: then what documents add are means over
+    these, each divided by the norm of its order"""
+    sampling_error: float | None = None
+    """the standard error of the value then"""
     depth: int | None = None
     """how many documents are printed, the first ones; None for a thousand in a table, all in other formats"""
     query_text: str | None = None
@@ -187,7 +195,7 @@ class Explanation(Result):
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, all documents included."""
         lines = {key: [line.as_dict() for line in getattr(self, key)] for key in ("lines", "ideal")}
-        absent = {"depth", *(name for name in ("query_text", "texts", "uncertain") if getattr(self, name) is None)}
+        absent = {"depth", *(name for name in ABSENT if getattr(self, name) is None)}
         return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
@@ -213,6 +221,9 @@ class Explanation(Result):
         if self.unit:
             lines.append(f"gains, sums and norm are in units of 2^{self.unit}, since they are too large for numbers")
         total, norm, value = (show_number(number, digits) for number in (self.total, self.norm, self.value))
+        if self.samples is not None:
+            drawn = f"the mean of {self.samples:,} drawn orders, with a standard error of {self.sampling_error:.2g}"
+            lines.append(f"the value, and what each document adds to it, is {drawn}")
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
 
     def remarks(self) -> list[str]:
@@ -276,6 +287,7 @@ def explain(
     ties: TiePolicy = "expected",
     precision: Precision = "double",
     seed: int = 0,
+    samples: int = SAMPLES,
     depth: int | None = None,
     columns: Names | None = None,
     duplicates: str = "error",
@@ -287,7 +299,8 @@ def explain(
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `depth` is how many documents are printed, a thousand by default. `columns`, `duplicates`, `document_pattern`,
+    `ties`, `seed` and `samples` are as in evaluate, too. `depth` is how many documents are printed, a thousand by
+    default. `columns`, `duplicates`, `document_pattern`,
     `exclude` and `exclude_self` are as in evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and
     texts, are shown beside the ids.
 
@@ -301,6 +314,7 @@ def explain(
         ties,
         precision=precision,
         seed=seed,
+        samples=samples,
         exclude_self=exclude_self,
         duplicates=duplicates,
         document_pattern=document_pattern,
@@ -337,6 +351,8 @@ def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, setti
         ideal_total=ideal.total,
         ideal_value=ideal.value,
         unit=part.unit,
+        samples=None if part.error is None else settings.samples,
+        sampling_error=part.error,
         uncertain=None if chances is None else sum(len(entry) > 1 for entry in chances),
     )
 
@@ -358,6 +374,8 @@ class _Part(NamedTuple):
     norm: float
     unit: int
     """of gains, total and norm: 2 to this power"""
+    error: float | None = None
+    """the standard error of the value, where orders of ties were drawn"""
 
     @property
     def value(self) -> float:
@@ -371,6 +389,11 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
         return _expect(qrels, scores, query, measure, settings)
     labels = qrels.labels(query)
     by_subtopic = qrels.subtopic_labels(query) if measure.needs_subtopics else {}
+    if settings.ties == "sampled":
+        docs, batch = _batch_of(qrels, Run({query: dict(scores)}, ""), query, settings)
+        view = measure.apply_relevance(batch)
+        if not has_mean(measure, view):
+            return _draw(docs, view, measure, query, scores, labels, settings)
     docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
     try:
         measure.compute_from_relevance(view)
@@ -388,6 +411,24 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     first = measure.start(view)
     start = 0.0 if first is None else float(np.sum(first))
     return _Part(lines, start, fsum([start, *adds.values()]), float(measure.norm(view)[0]), _unit(measure, view))
+
+
+def _draw(
+    docs: list[str],
+    view: Batch,
+    measure: Measure,
+    query: str,
+    scores: Mapping[str, float],
+    labels: Mapping[str, float],
+    settings: Settings,
+) -> _Part:
+    """Return what each document of a ranking adds in the mean over drawn orders of tied documents."""
+    drawn = measure_drawn(measure, view, settings, query)
+    above, relevance, adds = (
+        dict(zip(docs, row.tolist(), strict=False)) for row in (view.above[0], view.grade[0], drawn.adds)
+    )
+    lines = _lines(scores, query, settings, above, adds, {"label": labels, "relevance": relevance})
+    return _Part(lines, drawn.start, fsum([drawn.start, *adds.values()]), 1.0, 0, drawn.error)
 
 
 def _expect(
@@ -527,7 +568,7 @@ def _seats(
 ) -> Iterator[tuple[int, int, str]]:
     """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
     judged = [doc for doc in tied if doc in above]
-    if settings.ties == "expected" or len({above[doc] for doc in judged}) < len(judged):
+    if settings.ties in ("expected", "sampled") or len({above[doc] for doc in judged}) < len(judged):
         # a bound of a tie group that is too large to be searched has no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return

@@ -443,7 +443,7 @@ def _note_sampled(evaluation: "Evaluation") -> list[Note]:
     errors = evaluation.sampling_errors
     if errors is None:
         return []
-    scores, size = evaluation.scores(), len(evaluation.queries)
+    scores, size, samples = evaluation.scores(), len(evaluation.queries), evaluation.settings.samples
     counts = dict(zip(evaluation.measures, np.count_nonzero(errors, axis=0).tolist(), strict=True))
     return [
         Note(
@@ -451,7 +451,7 @@ def _note_sampled(evaluation: "Evaluation") -> list[Note]:
             counts[measure],
             size,
             f"{measure} {scores[measure]:.4f} has a standard error of {error:.2g}, since in {counts[measure]:,} of"
-            f" {count_of(size, 'query')} it is the mean of 200 drawn orders of tied documents",
+            f" {count_of(size, 'query')} it is the mean of {samples:,} drawn orders of tied documents",
         )
         for measure, error in scores.sampling_error().items()
     ]

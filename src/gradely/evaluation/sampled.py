@@ -4,8 +4,9 @@ Orders are drawn in pairs, one and its reverse, which vary less together than tw
 the seed, the query and where a tie group stands, and never on names of documents or the order of input.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import blake2b
+from math import fsum
 from typing import NamedTuple
 
 import numpy as np
@@ -17,9 +18,10 @@ from gradely.evaluation.notes import SAME
 from gradely.evaluation.values import measure_blocks
 from gradely.kernel.batch import Batch
 from gradely.measures import Measure
+from gradely.settings import Settings
 
 PAIRS = 100
-"""how many orders are drawn for a query, each of which is taken backwards, too"""
+"""how many orders are drawn at a time, each of which is taken backwards, too"""
 LONG = 4096
 """documents of a tie group from which on places are drawn one order at a time, to save memory"""
 
@@ -31,8 +33,21 @@ class Sampling(NamedTuple):
     errors: Floats
 
 
+class Drawn(NamedTuple):
+    """A query under drawn orders of its tied documents."""
+
+    value: float
+    """the mean of its values"""
+    error: float
+    """the standard error of that"""
+    start: float
+    """the part of the value that no judged document adds"""
+    adds: Floats
+    """[H] what each judged document adds to the value, on average"""
+
+
 def measure_sampled(
-    blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], seed: int, workers: int = 1
+    blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], settings: Settings, workers: int = 1
 ) -> Sampling:
     """Return the values of these queries: the exact mean over all orders where there is one, else that of some."""
     values = np.zeros((len(blocks.retrieved), len(measures)))
@@ -49,36 +64,63 @@ def measure_sampled(
             exact = np.setdiff1d(queries, open_queries)
             values[:, j] = measure_blocks(blocks, "expected", exact, {name: measure}, workers)[:, 0]
         for query in open_queries.tolist():
-            values[query, j], errors[query, j] = _measure_query(blocks, query, measure, seed)
+            batch = measure.apply_relevance(blocks.batch_of_query(query, "expected"))
+            if has_mean(measure, batch):
+                values[query, j] = measure.compute_from_relevance(batch)[0]
+            else:
+                drawn = measure_drawn(measure, batch, settings, blocks.qrels.queries[query % len(blocks.qrels)])
+                values[query, j], errors[query, j] = drawn.value, drawn.error
     return Sampling(values, errors)
 
 
-def _measure_query(blocks: Blocks, query: int, measure: Measure, seed: int) -> tuple[float, float]:
-    """Return the value of a query and its standard error: exact where it can be."""
-    batch = blocks.batch_of_query(query, "expected")
-    if measure.takes_expected:
-        try:
-            return float(measure.compute(batch)[0]), 0.0
-        except TooManyOrders:
-            pass
-    name = blocks.qrels.queries[query % len(blocks.qrels)]
-    drawn = measure.compute_from_relevance(draw_orders(measure.apply_relevance(batch), seed, name))
-    pairs = (drawn[:PAIRS] + drawn[PAIRS:]) / 2
-    error = float(pairs.std(ddof=1) / np.sqrt(PAIRS))
-    return float(pairs.mean()), error if error > SAME else 0.0
+def has_mean(measure: Measure, batch: Batch) -> bool:
+    """True where the exact mean over all orders of tied documents can be had, of a batch with relevance."""
+    if batch.untied or not measure.takes_expected:
+        return batch.untied
+    try:
+        measure.parts(batch)
+    except TooManyOrders:
+        return False
+    return True
 
 
-def draw_orders(batch: Batch, seed: int, query: str) -> Batch:
-    """Return a batch of one row per drawn order of a query, whose documents tie."""
-    places = np.repeat(batch.above, 2 * PAIRS, axis=0)
+def measure_drawn(measure: Measure, batch: Batch, settings: Settings, query: str) -> Drawn:
+    """Return the means of drawn orders of one query, in a batch with relevance."""
+    pairs, starts, adds = [], [], np.zeros(batch.grade.shape[1])
+    for order, drawn in _draw_orders(batch, settings, query):
+        values, parts = measure.compute_from_relevance(drawn), measure.parts(drawn)
+        share = np.divide(1.0, parts.norm, out=np.zeros_like(values), where=parts.norm > 0)
+        kept = order[:, : parts.terms.shape[1]]
+        adds += np.bincount(kept.ravel(), (parts.terms * share[:, None]).ravel(), minlength=len(adds))
+        starts.append(0.0 if parts.start is None else float((parts.start * share).sum()))
+        pairs.append(values.reshape(2, -1).mean(axis=0))
+    means = np.concatenate(pairs)
+    error = float(means.std(ddof=1) / np.sqrt(len(means)))
+    count = 2 * len(means)
+    return Drawn(float(means.mean()), error if error > SAME else 0.0, fsum(starts) / count, adds / count)
+
+
+def _draw_orders(batch: Batch, settings: Settings, query: str) -> Iterator[tuple[Ints, Batch]]:
+    """Yield drawn orders of a query, some at a time: the columns of each, and a batch of one row per order."""
     name = int.from_bytes(blake2b(query.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
-    for first in np.unique(batch.first[0][batch.tied[0] > 1]).tolist():
-        start, size, columns = int(batch.above[0, first]), int(batch.tied[0, first]), slice(first, batch.last[0, first])
-        draw = np.random.default_rng([seed, name, start])
-        orders = _draw_places(draw, size, columns.stop - columns.start)
-        places[:PAIRS, columns] = start + orders
-        places[PAIRS:, columns] = start + size - 1 - orders
-    order = np.argsort(places, axis=1)
+    drawers = {
+        first: np.random.default_rng([settings.seed, name, int(batch.above[0, first])])
+        for first in np.unique(batch.first[0][batch.tied[0] > 1]).tolist()
+    }
+    for done in range(0, settings.samples // 2, PAIRS):
+        count = min(PAIRS, settings.samples // 2 - done)
+        places = np.repeat(batch.above, 2 * count, axis=0)
+        for first, draw in drawers.items():
+            columns, size = slice(first, batch.last[0, first]), int(batch.tied[0, first])
+            start, orders = int(batch.above[0, first]), _draw_places(draw, size, columns.stop - first, count)
+            places[:count, columns] = start + orders
+            places[count:, columns] = start + size - 1 - orders
+        order = np.argsort(places, axis=1)
+        yield order, _order_columns(batch, order, places)
+
+
+def _order_columns(batch: Batch, order: Ints, places: Ints) -> Batch:
+    """Return a batch of one row per order, in which nothing ties."""
     column = np.broadcast_to(np.arange(order.shape[1]), order.shape)
     drawn = Batch(
         grade=batch.grade[0][order],
@@ -87,16 +129,16 @@ def draw_orders(batch: Batch, seed: int, query: str) -> Batch:
         tied=np.ones_like(order),
         first=column,
         last=column + 1,
-        pool=np.repeat(batch.pool, 2 * PAIRS, axis=0),
-        pooled=np.repeat(batch.pooled, 2 * PAIRS, axis=0),
-        retrieved=np.repeat(batch.retrieved, 2 * PAIRS),
+        pool=np.repeat(batch.pool, len(order), axis=0),
+        pooled=np.repeat(batch.pooled, len(order), axis=0),
+        retrieved=np.repeat(batch.retrieved, len(order)),
     )
     drawn.set_cached(untied=True)
     return drawn
 
 
-def _draw_places(draw: np.random.Generator, size: int, count: int) -> Ints:
+def _draw_places(draw: np.random.Generator, size: int, documents: int, orders: int) -> Ints:
     """Return [orders, documents]: the places of some documents of a tie group, all different."""
     if size <= LONG:
-        return draw.permuted(np.tile(np.arange(size), (PAIRS, 1)), axis=1)[:, :count]
-    return np.stack([draw.choice(size, count, replace=False) for _ in range(PAIRS)])
+        return draw.permuted(np.tile(np.arange(size), (orders, 1)), axis=1)[:, :documents]
+    return np.stack([draw.choice(size, documents, replace=False) for _ in range(orders)])

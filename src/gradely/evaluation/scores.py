@@ -225,6 +225,13 @@ class Scores(Result):
             )
         return dict(zip(self.measures, self.values[self._index[query]].tolist(), strict=True))
 
+    def query_errors(self, query: str) -> dict[str, float]:
+        """Return the standard errors of the values of one query that come from drawn orders of ties, by measure."""
+        if self.sampling_errors is None:
+            return {}
+        errors = self.sampling_errors[self._index[query]].tolist()
+        return {measure: error for measure, error in zip(self.measures, errors, strict=True) if error}
+
     def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
         """Return the values as columns: query, measure and value, or with `wide` the query and one per measure.
 

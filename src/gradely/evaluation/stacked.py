@@ -9,6 +9,7 @@ import numpy as np
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.ids import Bools, Floats
 from gradely.evaluation.notes import Note, note_names
+from gradely.evaluation.sampled import measure_sampled
 from gradely.evaluation.values import measure_blocks
 from gradely.measures import Measure
 from gradely.measures.names import fit_all
@@ -48,7 +49,11 @@ class StackedRuns:
         fitted = fit_all(measures, self.qrels.levels)
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         answered = np.flatnonzero(self.hits.answered)
-        values = measure_blocks(Blocks(self.qrels, hits), self.settings.ties, answered, fitted, self.settings.workers)
+        blocks = Blocks(self.qrels, hits)
+        if self.settings.ties == "sampled":
+            values = measure_sampled(blocks, answered, fitted, self.settings, self.settings.workers).values
+        else:
+            values = measure_blocks(blocks, self.settings.ties, answered, fitted, self.settings.workers)
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def weights(self, queries: Bools | None = None) -> list[float] | None:

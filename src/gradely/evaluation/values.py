@@ -154,7 +154,7 @@ class Evaluation:
         from gradely.evaluation.sampled import measure_sampled
 
         answered = self.hits.answered.nonzero()[0]
-        return measure_sampled(self.blocks, answered, self.measures, self.settings.seed, self.workers)
+        return measure_sampled(self.blocks, answered, self.measures, self.settings, self.workers)
 
     @property
     def sampling_errors(self) -> Floats | None:
