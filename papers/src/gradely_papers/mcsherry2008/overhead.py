@@ -288,7 +288,7 @@ def observations(times: Times) -> list[Observation]:
         ),
         Observation(
             "What is the ratio from a run file to the mean?",
-            f"{_list({name: files[name] for name in PRINTED})}: reading takes most of the time.",
+            f"{_list({name: files[name] for name in PRINTED})}.",
         ),
     ]
 
