@@ -13,7 +13,7 @@ from gradely_papers.ferrante2014 import limits, pools, tau
 from gradely_papers.ferrante2014.tau import Evidence, correlate_grid, printed_curves
 from gradely_papers.mcsherry2008 import enumeration, overhead, real_runs
 from gradely_papers.mcsherry2008.overhead import Pair
-from gradely_papers.moniz2016 import agreement, days, figure2, google, synthetic
+from gradely_papers.moniz2016 import agreement, days, figure2, google, news, synthetic
 from gradely_papers.progress import ignore
 from gradely_papers.scheel2011 import levels, ohsumed, tables
 from gradely_papers.scheel2011.ohsumed import FEATURES
@@ -100,6 +100,7 @@ WORLDS = {
     "GAP-rises": lambda: make_study(MIXED, [(1, 1)], systems=9),
     "nDCG-rises": lambda: make_study(MIXED, [(1, 1)], systems=9),
     "nDCG-low": lambda: make_study([(10, 1)], [(1, 1)], seed=11, copies=6, systems=9),
+    "corners": lambda: make_study(MIXED, [(1, 1)], systems=9),
     "angle": lambda: make_study([(10, 2)] * 6, [(8, 8)], noise=0.1, systems=9),
 }
 """by claim: collections by chance, and one in which all runs differ in the same way at every grade"""
@@ -216,15 +217,21 @@ def m16_synthetic(key):
 
 
 def m16_google(key):
-    """As m16_news, with three lists of five items."""
+    """The same lists as for m16_news, of which the authors would have had three, with five items."""
     return google.Evidence(*m16_news(key), [3], 5)
 
 
 def m16_news(key):
-    """nDCG is below nDCGφ, by little, and the less so the higher it is."""
-    ndcg = np.linspace(0.1, 0.9, 50)
-    phi = ndcg + 0.01 + ndcg**2 / 100
-    return agreement.Evidence([agreement.Summary.of("mine", ndcg, phi)], [])
+    """Items with counts that fall evenly: most lists have items 10 and 11 in the wrong order, some are upside down.
+
+    For the first kind, nDCG is a little below nDCGφ, and for the second both are 0.
+    """
+    final = np.arange(100.0, 0, -1)
+    swapped = final[[*range(9), 10, 9, *range(11, 100)]]
+    counts = np.repeat(np.array([swapped] * 12 + [-final] * 4)[:, :, None], news.SLICES, axis=2)
+    counts[:, :, -1] = final
+    values = news.measure("mine", news.Lists(counts, 0, 0))
+    return agreement.Evidence(agreement.summarise(values), agreement.by_cutoff(values))
 
 
 FAILING = {
@@ -288,6 +295,24 @@ def test_claims_about_smaller_pools_are_tested_as_the_paper_draws_them_alone():
     both = pools.Evidence(evidence.panels, vanishing)
     assert claim.test(both) == claim.test(evidence) and len(claim.test(both)) == 1
     assert "if grades may vanish" in pools.observations(both)[-1].question
+
+
+def test_runs_that_are_all_the_same_rank_no_systems():
+    """There is no τ, so that no claim is tested on them, nothing is drawn, and no sentence has a number."""
+    study = make_study(MIXED, [(0, 0)], noise=0, systems=9)
+    curves = correlate_grid(study, 0)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pools, "BOOTSTRAP", 2)
+        shrunk = pools.shrink(study, 0, pools.AUTHORS, ignore, repeat=1)
+    every = {"f14-tau": Evidence([study.record()], curves), "f14-pools": pools.Evidence(shrunk, shrunk)}
+    for name, evidence in every.items():
+        verdicts = [found for claim in EXPERIMENTS[name].claims for found in claim.test(evidence)]
+        assert {found.word for found in verdicts} == {UNTESTED} and not any("nan" in found.here for found in verdicts)
+        assert any("all runs tie" in found.here for found in verdicts)
+    assert tau.draw_figures(curves) == {} == pools.draw_figures(every["f14-pools"])
+    assert tau.observations(curves) == [] == pools.observations(every["f14-pools"])
+    assert f"all runs tie: {curves[0].panel}" in tau.name_left_out(curves)
+    assert {row["AP"] for row in tau.as_printed(curves)} == {None}
 
 
 def test_too_little_data_is_said_once_and_not_drawn():

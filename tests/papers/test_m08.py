@@ -198,6 +198,14 @@ def test_breaking_ties_moves_and_reorders_real_systems():
     assert (expected[:, means.column("AP")] > 0).all()
 
 
+def test_runs_that_are_all_the_same_have_no_order():
+    means = real_runs.read(QRELS, dict.fromkeys("abc", RUNS["tied"]), seed=0, seeds=2)
+    reordered = real_runs.label({"same": real_runs.reorderings(means)})
+    assert {row["τ by name"] for row in reordered} == {None}
+    (_, found) = real_runs.observations(real_runs.label({"same": real_runs.moves(means)}), reordered)
+    assert "swapped at random none" in found.answer and found.answer.endswith("no τ, since all systems tie.")
+
+
 def test_where_nothing_ties_nothing_moves():
     runs = {"one": RUNS["plain"], "two": {"q1": {"a": 1, "b": 2, "c": 3}, "q2": {"a": 1, "b": 2}}}
     means = real_runs.read(QRELS, runs, seed=0, seeds=2)

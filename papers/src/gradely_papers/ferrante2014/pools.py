@@ -1,7 +1,7 @@
 """F14 figures 1 and 2: how systems rank when fewer documents are judged."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import partial, wraps
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,13 +16,15 @@ from gradely_papers.experiment import Claim, Experiment, Figure, Library, Observ
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
+    NoTauError,
     Panel,
     Study,
     assess_panels,
     choose_collections,
     draw_topics,
-    name_small,
+    name_left_out,
     read_study,
+    select_shown,
     users,
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each
@@ -65,9 +67,9 @@ class Robustness(NamedTuple):
     """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
 
     @property
-    def data(self) -> str:
-        """On what it was measured."""
-        return str(self.panel)
+    def all_tie(self) -> bool:
+        """Whether a measure gives all runs the same mean in the full pool, so that there is no τ with its ranking."""
+        return bool(np.isnan(self.tau[:, RATES.index(1)]).any())
 
     def records(self) -> list[Record]:
         """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
@@ -160,9 +162,15 @@ class Evidence(NamedTuple):
 
 def in_panels(concerns: Callable[[Panel], object]) -> Callable[[Callable[[Robustness], Verdict]], Any]:
     """Return a decorator that applies a test to every panel that a claim concerns."""
+
+    def with_tau(test: Callable[[Robustness], Verdict], entry: Robustness) -> Verdict:
+        if entry.all_tie:
+            raise NoTauError
+        return test(entry)
+
     return lambda test: wraps(test)(
         lambda evidence: (
-            assess_panels([entry for entry in evidence.panels if concerns(entry.panel)], test)
+            assess_panels([entry for entry in evidence.panels if concerns(entry.panel)], partial(with_tau, test))
             or [Verdict(UNTESTED, f"the judgments of {OWN}, or such topics, are not among the collections")]
         )
     )
@@ -314,25 +322,24 @@ def chart(records: list[Record]) -> Any:
 
 
 def draw_figures(evidence: Evidence) -> dict[str, Figure]:
-    """Return figures of the panels on which claims are tested; their titles name those that are too small."""
+    """Return figures of the panels on which claims are tested; their titles name the others."""
     titles = {"pools": "τ from full and smaller pools", "vanishing": "Ours: the same where grades may vanish"}
     out: dict[str, Figure] = {}
     for (name, title), entries in zip(titles.items(), evidence, strict=True):
-        shown = [record for entry in entries if not entry.panel.too_small for record in entry.records()]
-        small = name_small(entry.panel for entry in entries)
-        out |= {name: Figure(f"{title}; mean of {REPEAT} draws.{small}", chart(shown))} if shown else {}
+        shown = [record for entry in select_shown(entries) for record in entry.records()]
+        rest = name_left_out(entries)
+        out |= {name: Figure(f"{title}; mean of {REPEAT} draws.{rest}", chart(shown))} if shown else {}
     return out
 
 
 def observations(evidence: Evidence) -> list[Observation]:
     """Say what is not in the paper: xGAP and eGAP against AP, and what happens where grades may vanish."""
-    few = [entry for entry in evidence.panels if is_few(entry.panel) and not entry.panel.too_small]
+    few = [entry for entry in select_shown(evidence.panels) if is_few(entry.panel)]
     against_ap, vanishing = [], []
     for entry in few:
         margins = (f"{rates} {entry.lead(NEW, ('AP',), rates)}" for rates in RANGES)
         against_ap.append(f"{entry.panel}: {', '.join(margins)}")
-    for other in evidence.vanishing:
-        entry = next(entry for entry in few if entry.panel == other.panel)
+    for entry, other in ((entry, other) for entry in few for other in evidence.vanishing if other.panel == entry.panel):
         pairs = (f"{name} {entry.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
         vanishing.append(f"{entry.panel}: {', '.join(pairs)}")
     answers = (
@@ -362,7 +369,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     evidence = gather(library, selection, seed, progress)
     records = [record for entry in (*evidence.panels, *evidence.vanishing) for record in entry.records()]
     return Outcome(
-        DONE.format(", ".join(map(str, selection))),
+        DONE.format(", ".join(str(each) for each in selection if each.name not in library.skipped)),
         evidence,
         {"pools": Sheet.of("τ between full and smaller pools, and 95 % of the draws", records, 3)},
         draw_figures(evidence),

@@ -3,7 +3,7 @@
 import csv
 from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -126,7 +126,22 @@ def above(runs: int) -> int:
     return runs - int(np.ceil((runs - 1) / 4))
 
 
-def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> list[Verdict]:
+class Measured(Protocol):
+    """What was measured in one panel."""
+
+    @property
+    def panel(self) -> Panel:
+        """The collection and its topics."""
+
+    @property
+    def all_tie(self) -> bool:
+        """Whether all runs tie, so that there is no τ to be shown."""
+
+
+M = TypeVar("M", bound=Measured)
+
+
+def assess_panels(measured: Sequence[M], test: Callable[[M], Verdict]) -> list[Verdict]:
     """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all.
 
     The titles of figures name these panels.
@@ -134,15 +149,33 @@ def assess_panels(measured: Sequence[Any], test: Callable[[Any], Verdict]) -> li
     few = dict.fromkeys(entry.panel for entry in measured if entry.panel.too_small)
     why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
     return [
-        *(test(entry)._replace(data=entry.data) for entry in measured if not entry.panel.too_small),
+        *(_assess(entry, test)._replace(data=str(entry.panel)) for entry in measured if not entry.panel.too_small),
         *([Verdict(UNTESTED, why, count_of(len(few), "smaller panel"))] if few else []),
     ]
 
 
-def name_small(measured: Iterable[Panel]) -> str:
-    """Return a sentence that names the panels that are too small to be drawn; nothing where there are none."""
-    small = dict.fromkeys(str(panel) for panel in measured if panel.too_small)
-    return f" Too small to be drawn: {'; '.join(small)}." if small else ""
+class NoTauError(Exception):
+    """All runs tie by a measure, so that there is no τ with its ranking."""
+
+
+def _assess(entry: M, test: Callable[[M], Verdict]) -> Verdict:
+    try:
+        return test(entry)
+    except NoTauError:
+        return Verdict(UNTESTED, "by one of the measures all runs tie, so that there is no τ with its ranking")
+
+
+def select_shown(measured: Iterable[M]) -> list[M]:
+    """Return what figures and observations show."""
+    return [entry for entry in measured if not entry.panel.too_small and not entry.all_tie]
+
+
+def name_left_out(measured: Sequence[Measured]) -> str:
+    """Return sentences that name the panels that are not drawn, and why; nothing where there are none."""
+    small = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.too_small)
+    tied = dict.fromkeys(str(entry.panel) for entry in measured if entry.all_tie and not entry.panel.too_small)
+    reasons = {"Too small to be drawn": small, "Without τ, since all runs tie": tied}
+    return "".join(f" {reason}: {'; '.join(panels)}." for reason, panels in reasons.items() if panels)
 
 
 class Study(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Measure
-from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, signs, tau_of_signs
+from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, defined_or_none, signs, tau_of_signs
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
@@ -19,16 +19,18 @@ from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import (
     REFERENCES,
     SETS,
+    NoTauError,
     Panel,
     Study,
     assess_panels,
     choose_collections,
     draw_topics,
-    name_small,
+    name_left_out,
     printed_records,
     printed_tau,
     read_printed,
     read_study,
+    select_shown,
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
 from gradely_papers.progress import Report
@@ -53,32 +55,40 @@ class Curves(NamedTuple):
     """τ between nDCG and nDCG as MATTERS has it by default"""
 
     @property
-    def data(self) -> str:
-        """On what it was measured."""
-        return str(self.panel)
+    def all_tie(self) -> bool:
+        """Whether all runs tie, so that there is no τ to be shown."""
+        return not all(self.with_reference("AP").values())
 
     def lead(self, reference: str = "AP") -> Interval:
         """Return τ of GAP less that of the nearer of xGAP and eGAP, at the smallest g_1 above 0, over topics."""
-        return Interval.of(float(self.leads[reference][0]), self.leads[reference][1:])
+        return interval_of(self.leads[reference])
 
     def with_reference(self, reference: str) -> dict[str, dict[float, float]]:
-        """Return {measure: {g_1: τ}}, the mean over all g with that g_1."""
+        """Return {measure: {g_1: τ}}, the mean over all g with that g_1, where there is a τ."""
         out: dict[str, dict[float, list[float]]] = {name: defaultdict(list) for name in FAMILY}
         for record in self.records:
-            if record["reference"] == reference:
+            if record["reference"] == reference and not np.isnan(record["tau"]):
                 out[record["measure"]][float(record["g"].split()[0])].append(record["tau"])
         return {name: {g1: mean(values) for g1, values in points.items()} for name, points in out.items()}
 
     def highest(self, reference: str) -> dict[str, float]:
-        """Return the highest τ with a reference over all g, by measure."""
-        return {
-            name: max(x["tau"] for x in self.records if x["reference"] == reference and x["measure"] == name)
-            for name in FAMILY
-        }
+        """Return the highest mean τ with a reference, by measure."""
+        return {name: max(points.values()) for name, points in self.with_reference(reference).items() if points}
 
     def at_smallest(self, reference: str) -> dict[str, float]:
         """Return τ with a reference at the smallest g_1 above 0, by measure."""
-        return {name: points[sorted(points)[1]] for name, points in self.with_reference(reference).items()}
+        smallest = min(g1 for g1 in (float(record["g"].split()[0]) for record in self.records) if g1 > 0)
+        lines = self.with_reference(reference)
+        if not all(smallest in points for points in lines.values()):
+            raise NoTauError
+        return {name: points[smallest] for name, points in lines.items()}
+
+
+def interval_of(values: Floats) -> Interval:
+    """Return the value over the topics as they are, the first one, with its interval over draws of topics."""
+    if np.isnan(values[0]):
+        raise NoTauError
+    return Interval.of(float(values[0]), values[1:])
 
 
 def grid(levels: int) -> list[tuple[float, ...]]:
@@ -201,6 +211,8 @@ def is_gap_nearest(curves: Curves) -> Verdict:
 
 def judge_trend(points: dict[str, dict[float, float]]) -> Verdict:
     """Return whether τ rises with g_1 for every measure."""
+    if not all(points.values()):
+        raise NoTauError
     trend = {name: goodman_kruskal(line) for name, line in points.items()}
     here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
     return decide(min(trend.values()) >= NOTICEABLE, here)
@@ -296,7 +308,10 @@ def ndcg_low(evidence: Evidence) -> list[Verdict]:
 @in_panels
 def same_corners(curves: Curves) -> Verdict:
     """Where all users agree, GAP, xGAP and eGAP rank systems the same."""
-    corners = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
+    taus = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
+    corners = [tau for tau in taus if not np.isnan(tau)]
+    if not corners:
+        raise NoTauError
     same = sum(abs(tau - 1) < SAME for tau in corners)
     return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
 
@@ -313,7 +328,7 @@ def most_where_rare(evidence: Evidence) -> list[Verdict]:
 
     def larger(curves: Curves) -> Verdict:
         more = curves.leads["AP"] - every[curves.panel.collection].leads["AP"]
-        grows = Interval.of(float(more[0]), more[1:])
+        grows = interval_of(more)
         return Verdict(grows.word, f"GAP's lead is larger by {grows}")
 
     return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], larger)
@@ -327,7 +342,7 @@ def topic_counts(evidence: Evidence) -> list[Verdict]:
     for theirs in read_printed("collections"):
         name = theirs["collection"]
         if name not in rows:
-            out.append(Verdict(UNTESTED, "its judgments are not among the public data", name))
+            out.append(Verdict(UNTESTED, "its judgments are not in the data folder", name))
             continue
         ours = {topics: rows[name][topics] for topics in SETS if theirs[topics]}
         here = ", ".join(f"{topics}: {ours[topics]} (printed {theirs[topics]})" for topics in ours)
@@ -384,11 +399,10 @@ def chart(curves: list[Curves]) -> Any:
 
 
 def draw_figures(curves: list[Curves]) -> dict[str, Figure]:
-    """Return the figure of the panels on which claims are tested; its title names those that are too small."""
-    shown = [curve for curve in curves if not curve.panel.too_small]
+    """Return the figure of the panels on which claims are tested; its title names the others."""
+    shown = select_shown(curves)
     title = "τ with AP by g_1, the share of users who take any relevant document."
-    small = name_small(curve.panel for curve in curves)
-    return {"tau": Figure(f"{title}{small}", chart(shown))} if shown else {}
+    return {"tau": Figure(f"{title}{name_left_out(curves)}", chart(shown))} if shown else {}
 
 
 def as_printed(curves: list[Curves]) -> list[Record]:
@@ -400,7 +414,8 @@ def as_printed(curves: list[Curves]) -> list[Record]:
             about = {"collection": panel.collection, "runs": panel.run_count, "topics": panel.topics}
             about |= {"of them": panel.topic_count, "g": record["g"], "measure": record["measure"]}
             row = rows.setdefault(tuple(about.values()), about)
-            row |= {record["reference"]: record["tau"], f"{record['reference']}, the paper": record["the paper"]}
+            reference = record["reference"]
+            row |= {reference: defined_or_none(record["tau"]), f"{reference}, the paper": record["the paper"]}
     return list(rows.values())
 
 
@@ -419,15 +434,16 @@ def table_1(rows: list[Record]) -> list[Record]:
 
 def observations(curves: list[Curves]) -> list[Observation]:
     """Say what the rarity of highly relevant documents does to the lead of GAP."""
-    shown = [curve for curve in curves if not curve.panel.too_small]
-    leads = "; ".join(f"{curve.panel}: {curve.lead()}" for curve in sorted(shown, key=lambda curve: curve.lead().value))
+    shown = select_shown(curves)
+    ahead = [(curve.lead(), curve) for curve in shown if not np.isnan(curve.leads["AP"][0])]
+    leads = "; ".join(f"{curve.panel}: {lead}" for lead, curve in sorted(ahead, key=lambda pair: pair[0].value))
     highest = "; ".join(f"{curve.panel}: {list_taus(curve.highest('nDCG'))}" for curve in shown)
     answers = (
         ("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", leads),
         ("What is the highest τ with nDCG over all g?", highest),
         (
             f"How alike do nDCG as above and {MATTERS}, the default of MATTERS, rank the systems (τ)?",
-            "; ".join(f"{curve.panel}: {curve.matters:.3f}" for curve in shown),
+            "; ".join(f"{curve.panel}: {curve.matters:.3f}" for curve in shown if not np.isnan(curve.matters)),
         ),
     )
     return [Observation(question, answer) for question, answer in answers if answer]
@@ -441,7 +457,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         collection for collection in collections(library) if collection.name not in {other.name for other in selection}
     ]
     return Outcome(
-        describe(selection, left_out),
+        describe([each for each in selection if each.name not in library.skipped], left_out),
         evidence,
         {
             "tau": Sheet.of("Tables 2 and 3: τ for the grid of g", as_printed(evidence.curves), 2),

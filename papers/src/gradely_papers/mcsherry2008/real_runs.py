@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import InputError, Qrels, Settings, read_qrels, read_run
-from gradely.comparison.kendall import DIGITS, kendall
+from gradely.comparison.kendall import DIGITS, defined_or_none, kendall
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
@@ -89,16 +89,18 @@ def reorderings(means: Means) -> list[Record]:
 def _compare_orders(means: Means, i: int) -> Record:
     expected, names, input_order, best, worst = (means.by_policy[policy][:, i] for policy in POLICIES)
     taus = [kendall(expected, values) for values in means.at_random[:, :, i]]
-    return {
+    correlations = {
         "τ by name": kendall(expected, names),
         "τ file order": kendall(expected, input_order),
         "τ at random, mean": float(np.mean(taus)),
         "τ at random, least": float(np.min(taus)),
+    }
+    return {name: defined_or_none(tau) for name, tau in correlations.items()} | {
         "pairs": len(expected) * (len(expected) - 1) // 2,
         "swapped by name": count_swaps(expected, names),
         "swapped in file order": count_swaps(expected, input_order),
         "swapped at random": max(count_swaps(expected, values) for values in means.at_random[:, :, i]),
-        "in either order": len(list_undecided(worst, best)),
+        EITHER: len(list_undecided(worst, best)),
     }
 
 
@@ -153,7 +155,7 @@ SHOWN, BY = 20, "nDCG@10"
 """how many systems of a collection a figure shows, those that ties move most, and by which measure"""
 VISIBLE = 0.001
 """a move that shows in three decimals"""
-WAYS = ("swapped by name", "swapped in file order", "swapped at random")
+WAYS, EITHER = ("swapped by name", "swapped in file order", "swapped at random"), "in either order"
 
 
 def label(tables: dict[str, list[Record]]) -> list[Record]:
@@ -232,13 +234,11 @@ def _observe_reorderings(reordered: list[Record]) -> list[Observation]:
 
 
 def _reorders(rows: list[Record]) -> str:
-    counts = {way: max((int(row[way]), str(row["measure"])) for row in rows) for way in WAYS}
+    counts = {way: max((int(row[way]), str(row["measure"])) for row in rows) for way in (*WAYS, EITHER)}
     ways = ", ".join(f"{way} {f'up to {n} ({measure})' if n else 'none'}" for way, (n, measure) in counts.items())
-    either = max(rows, key=lambda row: int(row["in either order"]))
-    return (
-        f"Of {rows[0]['pairs']:,} pairs of systems: {ways}; {either['in either order']} can come in either order"
-        f" ({either['measure']}); lowest τ {min(float(row['τ at random, least']) for row in rows):.4f}."
-    )
+    taus = [row["τ at random, least"] for row in rows if row["τ at random, least"] is not None]
+    lowest = f"lowest τ {min(taus):.4f}" if taus else "no τ, since all systems tie"
+    return f"Of {rows[0]['pairs']:,} pairs of systems: {ways}; {lowest}."
 
 
 def agreement(reordered: list[Record]) -> Any:
@@ -312,9 +312,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     return Outcome(
         "§1 is about individual, potentially discrete features, and not about finished systems: we ranked the documents"
         f" of OHSUMED by each of its {len(NUMBERS)} features, where it is among the data, and took full runs beside it:"
-        f" {', '.join(map(str, selection))}. With {len(MEASURES)} measures we took the mean over all orders of ties,"
-        f" ties broken by document name, as trec_eval does, in file order, and at random, {SEEDS} times, and for each"
-        " measure the best and the worst order.",
+        f" {', '.join(str(each) for each in selection if each.name in means)}. With {len(MEASURES)} measures we took"
+        " the mean over all orders of ties, ties broken by document name, as trec_eval does, in file order, and at"
+        f" random, {SEEDS} times, and for each measure the best and the worst order.",
         moved,
         {
             "moves": Sheet.of("How far the order of ties moves a system", moved),
