@@ -198,11 +198,14 @@ def as_read(cases: Cases) -> list[Verdict]:
 
 
 def chart(rows: list[Record]) -> Any:
-    """Return nDCGφ as boxes and nDCG as lines across them; one row per source, a scale of its own per mistake."""
+    """Return nDCGφ as boxes and nDCG as lines across them; one row per source, one column and scale per mistake."""
     alt = altair()
     panels = [
         [
-            _panel([row for row in rows if (row["drawn as"], row["scenario"]) == (source, scenario)])
+            _panel(
+                [row for row in rows if (row["drawn as"], row["scenario"]) == (source, scenario)],
+                min(row["minimum"] for row in rows if row["scenario"] == scenario),
+            )
             for scenario in SCENARIOS
         ]
         for source in SOURCES
@@ -210,18 +213,20 @@ def chart(rows: list[Record]) -> Any:
     return style(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
 
 
-def _panel(rows: list[Record]) -> Any:
+def _panel(rows: list[Record], lowest: float) -> Any:
     alt = altair()
     base = draw(rows).encode(x=alt.X("distribution:N", title="scores", axis=alt.Axis(labelAngle=0)))
     phi, plain = (base.transform_filter(f"datum.measure == '{name}'") for name in (PHI, PLAIN))
-    scale = alt.Scale(zero=False, padding=8)
+    scale = alt.Scale(domain=[lowest, 1], nice=False, padding=8)
     title = "nDCGφ@10 (boxes), nDCG@10 (lines)"
     whiskers = phi.mark_rule(color=PALETTE[0]).encode(y=alt.Y("minimum:Q", scale=scale, title=title), y2="maximum:Q")
     boxes = phi.mark_bar(size=50, color=PALETTE[0]).encode(y="first quartile:Q", y2="third quartile:Q")
     medians = phi.mark_tick(size=50, thickness=2, color="white").encode(y="median:Q")
     lines = plain.mark_tick(size=80, thickness=3, color=PALETTE[1]).encode(y="median:Q")
     heading = f"{rows[0]['scenario']}; {rows[0]['drawn as']} (n = {SAMPLES:,} each)"
-    return (whiskers + boxes + medians + lines).properties(width=320, height=220, title=heading)
+    return (whiskers + boxes + medians + lines).properties(
+        width=320, height=220, title=alt.Title(heading, anchor="middle", fontWeight="normal")
+    )
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
