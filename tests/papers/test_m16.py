@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from gradely import evaluate, from_arrays, nDCGphi, qrels_from_run
+from gradely import evaluate, from_arrays, nDCGphi, phi, qrels_from_run
 from gradely.data.source import ignore
 from gradely.errors import InputError
 from gradely_papers import experiments
 from gradely_papers.experiment import Library
-from gradely_papers.moniz2016 import agreement, figure1, figure2, google, news, outlook, synthetic
+from gradely_papers.moniz2016 import agreement, difference, figure1, figure2, google, news, outlook, synthetic
 from gradely_papers.moniz2016.days import table_1
 from gradely_papers.moniz2016.grades import adhoc, place_grades
 from gradely_papers.results import files
@@ -148,6 +148,42 @@ def test_values_in_the_outlook_are_shares_of_the_ideal():
     assert outlook.share(nDCGphi(), worse, best) == pytest.approx([expected], abs=1e-12)
 
 
+def make_lists(final, *early):
+    """Lists as news.py has them: the final counts, and counts that are the same at all times before."""
+    counts = np.repeat(np.array(early, float)[:, :, None], news.SLICES, axis=2)
+    counts[:, :, -1] = final
+    return news.Lists(counts, 0, 0)
+
+
+def test_the_difference_is_split_without_a_rest():
+    rng = np.random.default_rng(3)
+    final = rng.integers(0, 40, (6, 100)).astype(float)
+    lists = make_lists(final, *rng.integers(0, 9, (6, 100)).astype(float))
+    measured = news.measure("mine", lists)
+    for hours, values in zip(news.HOURS, measured.values(), strict=True):
+        rows = difference.split(lists, hours)
+        whole = {name: sum(row[f"{name}@10"] for row in rows) for name in ("nDCG", "nDCGφ")}
+        assert whole == {name: pytest.approx(values[10][name].mean(), abs=1e-12) for name in whole}
+    best = difference.split(lists, news.END)
+    assert sum(row[difference.GRADES] for row in best) == pytest.approx(1, abs=1e-12)
+
+
+def test_what_an_item_contributes_by_hand():
+    """The best item, of 100, is ranked second, and the next one first; φ is 0 for all others."""
+    final = np.array([[1000.0, 600.0, *[1.0] * 98]])
+    lists = make_lists(final, [1.0, 2.0, *[0.0] * 98])
+    rows = {row["true place"]: row for row in difference.split(lists, 1)}
+    curve = phi({"q": dict(enumerate(final[0].tolist()))}, "q").curves[0]
+    first, second, discount = 1.0, 2 ** float(curve(np.array([600.0]))[0]) - 1, 1 / np.log2(3)
+    best = first + second * discount
+    assert rows["1"]["nDCGφ@10"] == pytest.approx(first * discount / best, abs=1e-12)
+    assert rows["2 and 3"]["nDCGφ@10"] == pytest.approx(second / best, abs=1e-12)
+    assert rows["1"]["nDCG@10"] == pytest.approx(discount / (1 + discount), abs=1e-12)
+    assert {rows[place]["difference"] for place in ("4 to 10", "11 to 25", "26 and below")} == {0.0}
+    (found,) = difference.observations(list(rows.values()))
+    assert "after 1 hour" in found.question and found.answer.endswith(f"{1 - (discount + second) / best:+.3f}.")
+
+
 @pytest.fixture(scope="module")
 def items():
     return news.read_topics(Library(DATA))["palestine"]
@@ -216,13 +252,14 @@ def test_every_topic_in_the_folder_is_read(tmp_path):
 
 
 @needs("news-popularity")
-@pytest.mark.parametrize("name", ["m16-days", "m16-news"])
+@pytest.mark.parametrize("name", ["m16-days", "m16-news", "m16-difference"])
 def test_runs_leave_every_table_and_figure(name):
-    """These two are quick, so they are run whole: what they draw can be drawn."""
+    """These are quick, so they are run whole: what they draw can be drawn."""
     experiment = experiments()[name]
     outcome = experiment.run(Library(DATA), 0, ignore)
     made = files(experiment, outcome, 0)
-    assert {f"{sheet}.csv" for sheet in outcome.sheets} < set(made) and b"What came out" in made["index.html"]
+    assert {f"{sheet}.csv" for sheet in outcome.sheets} < set(made)
+    assert (b"What came out" in made["index.html"]) == bool(experiment.claims)
     assert all(made[f"{figure}.svg"].startswith(b"<svg") for figure in outcome.figures)
 
 

@@ -68,6 +68,7 @@ MODULES = (
 )
 """modules of this package, each with an EXPERIMENT; a new one needs a line here and nothing else"""
 
+    "moniz2016.difference",
 
 def experiments() -> dict[str, Experiment]:
     """Return all experiments by name, in the order of MODULES."""

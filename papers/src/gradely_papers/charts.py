@@ -9,11 +9,18 @@ __all__ = ["PALETTE", "altair", "categories", "draw", "draw_dashes", "draw_lines
 
 
 def draw_lines(
-    records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], size: int = 50
+    records: Sequence[Mapping[str, Any]],
+    x: Any,
+    y: Any,
+    column: str,
+    order: Sequence[Any],
+    *,
+    size: int = 50,
+    title: str | None = None,
 ) -> Any:
     """Return lines through points of some size, one for each value of a column."""
     points = altair().OverlayMarkDef(size=size)
-    return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order))
+    return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order, title=title))
 
 
 def draw_dashes(

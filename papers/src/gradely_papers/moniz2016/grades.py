@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from gradely.data.ids import Floats
+from gradely.data.ids import Floats, Ints
 
 TOP = ((10, 3.0), (25, 2.0), (50, 1.0))
 """places up to these have these grades; the rest has 0"""
@@ -13,7 +13,16 @@ def adhoc(scores: Floats) -> Floats:
 
     Items with equal scores have one grade, that of the last of their places, so that items that nobody shared have 0.
     """
-    return _grades(np.sum(scores[:, None, :] >= scores[:, :, None], axis=2))
+    return _grades(places(scores))
+
+
+def places(scores: Floats) -> Ints:
+    """Return the place of each item in the true order of its row; items with equal scores have the last of theirs.
+
+    >>> places(np.array([[5.0, 9.0, 5.0, 1.0]])).tolist()
+    [[3, 1, 3, 4]]
+    """
+    return np.asarray(np.sum(scores[:, None, :] >= scores[:, :, None], axis=2))
 
 
 def place_grades(items: int) -> Floats:
@@ -21,5 +30,5 @@ def place_grades(items: int) -> Floats:
     return _grades(np.arange(1, items + 1))
 
 
-def _grades(place: np.ndarray) -> Floats:
+def _grades(place: Ints) -> Floats:
     return np.select([place <= last for last, _ in TOP], [grade for _, grade in TOP], 0.0)
