@@ -17,7 +17,8 @@ import gradely
 import gradely_papers
 from gradely.cli.measures import page, summary
 from gradely.tables import Table, to_markdown
-from gradely_papers.results import count, document, list_claims, read_record
+from gradely_papers.documents import document, list_claims
+from gradely_papers.results import count, read_record
 
 ROOT = Path(__file__).parents[1]
 END = "<!-- end of the table -->"

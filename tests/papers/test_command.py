@@ -10,10 +10,13 @@ import pytest
 
 from gradely import InputError, read_qrels
 from gradely.cli.main import run
+from gradely.measures.names import parse
 from gradely.tables import Table
-from gradely_papers import MODULES, PAPERS, experiments, reproduce
+from gradely_papers import MODULES, PAPERS, experiments, items, misprints, reproduce
+from gradely_papers.documents import document, list_claims
 from gradely_papers.experiment import THEOREM, Assessment, Claim, Experiment, Library, Observation, Outcome, Sheet
-from gradely_papers.results import ROWS, Entry, count, document, enter, files, list_claims, read_record, tabulate
+from gradely_papers.index import find_places, places_of
+from gradely_papers.results import ROWS, Entry, count, enter, files, read_record
 from gradely_papers.verdicts import decide
 
 
@@ -62,7 +65,7 @@ def outcome(rows=1, text="plain"):
 
 
 EXPERIMENT = Experiment(
-    "f14-x", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), needs=("some/folder",)
+    "f14-x", "table 0", "nothing", "nothing", lambda library, seed, progress: outcome(), (), needs=("some/folder",)
 )
 
 
@@ -76,6 +79,50 @@ def test_a_claim_is_tested_on_the_evidence_of_the_work():
         )
         (tested,) = made.run(Library(), 0, None).claims
         assert (tested.verdict, tested.here, tested.text) == (word, str(evidence), "It is 3.")
+
+
+def test_everything_is_found_by_the_papers_own_numbers(capfd):
+    """No claim, table, figure or misprint is lost, and each place leads to what is here of it."""
+    entries = read_record()
+    for paper in PAPERS:
+        places = find_places(paper, entries)
+        things = [thing for found in places.values() for thing in found]
+        own = [each for each in experiments().values() if each.paper == paper]
+        said = {claim.says for each in own for claim in each.claims}
+        assert {thing.text for thing in things if thing.claim} == said
+        wheres = [where for each in own for where, _ in each.files]
+        wheres += [item.where for item in (*items(paper), *misprints(paper))]
+        assert wheres and all(set(places_of(where)) & set(places) for where in wheres)
+        assert [name for name in places if name.startswith("§")] == sorted(
+            (name for name in places if name.startswith("§")),
+            key=lambda name: [int(n) for n in name[1:].split(".")],
+        )
+    assert run(["papers", "claims", "f14", "Table", "2"]) == 0
+    out = capfd.readouterr().out
+    assert out.startswith("F14 table 2: f14-tau: tau, tau-paper\n") and "τ with nDCG rises with g_1." in out
+    assert "figures 1 and 2" not in out
+    assert run(["papers", "claims", "f14", "eq", "5"]) == 0 and capfd.readouterr().out == "F14 eq. (5): xGAP: xGAP\n"
+    assert run(["papers", "claims", "f14", "figure", "7"]) == 2
+    assert "nothing is here of 'figure 7' of F14: its places are abstract, §3," in capfd.readouterr().err
+    assert run(["papers", "claims", "f14", "figure", "1", "--format", "csv"]) == 2
+
+
+@pytest.mark.parametrize("name", ["s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-curves"])
+def test_the_files_that_an_experiment_names_are_those_that_it_leaves(name):
+    made = reproduce(name)
+    named = {file for _, names in experiments()[name].files for file in names.split(", ")}
+    assert named == {*made.sheets, *made.figures}
+
+
+def test_definitions_are_written_as_measures_are():
+    """Each is something that can be typed: a measure, a relevance function or a command."""
+    for paper in PAPERS:
+        for item in items(paper):
+            names = [name for name in item.here.split("`")[1::2] if "=" not in name.partition("(")[0]]
+            assert names or "relevance=" in item.here or item.here == "not drawn again"
+            for name in names:
+                typed = name.replace("=t)", "=2)").replace("=k)", "=2)")
+                assert name.startswith("gradely ") or str(parse(typed)) == typed
 
 
 def test_the_record_speaks_of_every_claim_and_of_nothing_else():
@@ -94,9 +141,10 @@ SAID = Entry("S11", "s11-x", "claim", "table 1", "It is so.", "", "1", "so it is
 def test_a_claim_has_one_row_with_its_criterion_and_counts_of_verdicts():
     entries = [SAID, SAID._replace(data="b", verdict="differs"), SAID._replace(experiment="s11-y", data="c")]
     other = SAID._replace(claim="It is not.", quote="not at all", verdict="undecided")
-    assert tabulate([*entries, other]).rows == [
-        ["S11 table 1", "It is so.", "so it is", "2 ✓ 1 ≠", "s11-x, s11-y"],
-        ["S11 table 1", "It is not. (“not at all”)", "so it is", "1 ?", "s11-x"],
+    rows = [line for line in list_claims([*entries, other]).splitlines() if line.startswith("| S11 ")]
+    assert rows == [
+        "| S11 table 1 | It is so. | so it is | [2 ✓ 1 ≠](papers/s11.md#claim-1-table-1) | s11-x, s11-y |",
+        "| S11 table 1 | It is not. (“not at all”) | so it is | [1 ?](papers/s11.md#claim-2-table-1) | s11-x |",
     ]
 
 
@@ -124,7 +172,8 @@ def test_the_record_is_shown_to_people_and_to_machines(capfd):
 
 def test_a_page_of_a_paper_has_each_claim_once_and_each_set_of_data():
     page = document("S11", [SAID, SAID._replace(data="b"), SAID._replace(paper="F14", claim="Another.")])
-    assert page.count("It is so.") == 1 and "| a | 2 | ✓ holds |" in page and "| b | 2 |" in page
+    assert page.count("**It is so.**") == 1 and "| a | 2 | ✓ holds |" in page and "| b | 2 |" in page
+    assert "### Claim 1: table 1\n" in page and "|  | [It is so.](#claim-1-table-1) | 2 ✓ |\n" in page
     assert "Another." not in page and "so it is" in page
 
 

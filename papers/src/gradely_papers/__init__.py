@@ -12,6 +12,7 @@ from gradely_papers.experiment import (
     Claim,
     Experiment,
     Figure,
+    Item,
     Library,
     Misprint,
     Observation,
@@ -27,11 +28,13 @@ __all__ = [
     "Claim",
     "Experiment",
     "Figure",
+    "Item",
     "Misprint",
     "Observation",
     "Outcome",
     "Sheet",
     "experiments",
+    "items",
     "misprints",
     "reproduce",
 ]
@@ -44,7 +47,7 @@ PAPERS = {
     "M16": "Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016)",
 }
 FOLDERS = {"S11": "scheel2011", "F14": "ferrante2014", "M08": "mcsherry2008", "M16": "moniz2016"}
-"""subpackages by paper, each with MISPRINTS"""
+"""subpackages by paper, each with ITEMS and MISPRINTS"""
 MODULES = (
     "scheel2011.tables",
     "scheel2011.levels",
@@ -65,15 +68,21 @@ MODULES = (
     "moniz2016.news",
     "moniz2016.google",
     "moniz2016.outlook",
+    "moniz2016.difference",
 )
 """modules of this package, each with an EXPERIMENT; a new one needs a line here and nothing else"""
 
-    "moniz2016.difference",
 
 def experiments() -> dict[str, Experiment]:
     """Return all experiments by name, in the order of MODULES."""
     every = (import_module(f"{__name__}.{module}").EXPERIMENT for module in MODULES)
     return {experiment.name: experiment for experiment in every}
+
+
+def items(paper: str) -> tuple[Item, ...]:
+    """Return the definitions of a paper, and whatever else of it makes no claim."""
+    out: tuple[Item, ...] = import_module(f"{__name__}.{FOLDERS[paper]}").ITEMS
+    return out
 
 
 def misprints(paper: str) -> tuple[Misprint, ...]:

@@ -17,9 +17,11 @@ from gradely.errors import GradelyError
 from gradely.parallel import can_fork, cores, in_processes
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
+from gradely_papers.documents import document
 from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library
+from gradely_papers.index import find_places, read_place
 from gradely_papers.progress import Report, ignore
-from gradely_papers.results import Entry, Found, by_claim, count, document, leave_out, of_kind, read_record, to_csv
+from gradely_papers.results import Entry, Found, by_claim, count, leave_out, of_kind, read_record, to_csv
 from gradely_papers.verdicts import MARKS
 
 ALL = "all"
@@ -40,7 +42,8 @@ def papers(context: click.Context) -> None:
 
 RECORDED = "Verdicts on the papers' claims on public data, as recorded (`gradely papers run all`, seed 0):"
 HINTS = """\
-`gradely papers claims [PAPER]` shows each claim with its criterion, our numbers and the verdicts.
+`gradely papers claims [PAPER]` shows each claim with its criterion, our numbers and the verdicts, and
+`gradely papers claims F14 table 2` all that is here of one figure, table, section or equation.
 `gradely papers run NAME --data DIR` runs an experiment again, `gradely papers run all --data DIR` all of them.
 """
 
@@ -61,6 +64,7 @@ def listing() -> str:
 
 @papers.command("claims")
 @click.argument("paper", required=False, type=click.Choice([*PAPERS], case_sensitive=False))
+@click.argument("place", nargs=-1)
 @click.option(
     "--format",
     "form",
@@ -69,16 +73,35 @@ def listing() -> str:
     show_default=True,
     help="Format of the output.",
 )
-def claims(paper: str | None, form: str) -> None:
-    """Show every claim of the papers, or of one PAPER, with its criterion and its recorded verdicts."""
+def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
+    """Show every claim of the papers, or of one PAPER, with its criterion and its recorded verdicts.
+
+    PLACE is a figure, table, section or equation of the paper, such as `table 2`, and shows all that is here of it:
+    definitions, experiments with their tables and figures, misprints and claims.
+    """
     chosen = [paper] if paper else [*PAPERS]
     entries = [entry for entry in read_record() if entry.paper in chosen]
-    if form == "csv":
+    if paper and place:
+        if form != "text":
+            raise InputError(f"what is here of one place of a paper is shown as text: leave --format {form} out")
+        say(show_place(paper, " ".join(place), entries))
+    elif form == "csv":
         say(to_csv(entries))
     elif form == "markdown":
         say("\n".join(document(each, entries) for each in chosen))
     else:
         say(f"{show(entries)}{''.join(map(show_misprints, chosen))}")
+
+
+def show_place(paper: str, typed: str, entries: list[Entry]) -> str:
+    """Return what is here of one place of a paper: things that make no claim, then the claims."""
+    places, name = find_places(paper, entries), read_place(typed)
+    if name not in places:
+        raise InputError(f"nothing is here of {typed!r} of {paper}: its places are {', '.join(places)}")
+    lines = [line for thing in places[name] if not thing.claim for line in _wrap(f"{paper} {name}: {thing.text}", 0)]
+    head = "".join(f"{line}\n" for line in lines).replace("`", "")
+    body = show([entry for thing in places[name] for entry in thing.claim])
+    return "\n".join(filter(None, (head, body)))
 
 
 def show(entries: list[Entry]) -> str:

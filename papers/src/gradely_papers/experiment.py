@@ -124,6 +124,14 @@ class Figure(NamedTuple):
     chart: Any
 
 
+class Item(NamedTuple):
+    """Something of a paper that makes no claim, such as a definition, and where it is here."""
+
+    where: str
+    what: str
+    here: str
+
+
 class Misprint(NamedTuple):
     """Something that a paper prints and does not mean."""
 
@@ -168,6 +176,8 @@ class Experiment(NamedTuple):
     summary: str
     """what the paper claims, in a few sentences"""
     work: Work
+    files: tuple[tuple[str, str], ...]
+    """figures, tables or sections of the paper, each with the names of tables and figures here"""
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()
     """files and folders of real data, relative to the data folder; * and ** stand for any names"""

@@ -2,15 +2,15 @@
 
 import csv
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from importlib import resources
 from typing import NamedTuple
 
 from gradely.report.page import chart, render
-from gradely.tables import Cell, Table, escape_markdown, to_delimited, to_markdown
-from gradely_papers import PAPERS, misprints
+from gradely.tables import Cell, Table, to_delimited
+from gradely_papers import PAPERS
 from gradely_papers.charts import picture
-from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Misprint, Observation, Outcome
+from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Observation, Outcome
 from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, UNTESTED, WORDS, Verdict, tally
 
 RECORD = "record.csv"
@@ -126,63 +126,7 @@ def _counts(entries: list[Entry]) -> list[Cell]:
     return [len(by_claim(claims)), *verdicts, len(theorems), confirmed]
 
 
-def tabulate(entries: Iterable[Entry]) -> Table:
-    """Return one row per claim: where, the paper's words, the criterion, and how often each verdict was given."""
-    rows: list[list[Cell]] = [
-        [
-            f"{first.paper} {first.where}",
-            first.words,
-            first.criterion,
-            tally(entry.verdict for entry in group),
-            ", ".join(dict.fromkeys(entry.experiment for entry in group)),
-        ]
-        for group in by_claim(entries)
-        for first in group[:1]
-    ]
-    return Table(["where", "the paper says", "criterion", "verdicts", "experiment"], rows)
-
-
-def tabulate_misprints(paper: str) -> Table:
-    """Return what a paper prints and does not mean."""
-    return Table(list(Misprint._fields), [list(misprint) for misprint in misprints(paper)])
-
-
 KEY = ", ".join(f"{mark} {word}" for word, mark in MARKS.items())
-
-
-def list_claims(entries: list[Entry]) -> str:
-    """Return one row per claim, then the theorems, as the documents show them."""
-    claims, theorems = (to_markdown(tabulate(of_kind(entries, kind))) for kind in (CLAIM, THEOREM))
-    return f"{claims}\n### Theorems and constructions\n\n{theorems}"
-
-
-def document(paper: str, entries: list[Entry]) -> str:
-    """Return the page about the claims of one paper: each with its criterion and its verdict on each set of data."""
-    own = [entry for entry in entries if entry.paper == paper]
-    parts = [
-        f"# {paper}: every claim, data set by data set\n",
-        "<!-- Written by `make docs` from the record of verdicts. -->\n",
-        f"{PAPERS[paper]}. [What was claimed and found](../papers.md), in short. {KEY}.\n",
-    ]
-    if misprints(paper):
-        parts.append(f"## Misprints\n\n{to_markdown(tabulate_misprints(paper))}")
-    for title, kind in (("Claims", CLAIM), ("Theorems and constructions", THEOREM)):
-        if of_kind(own, kind):
-            parts += [f"## {title}\n", *map(_section, by_claim(of_kind(own, kind)))]
-    return "\n".join(parts)
-
-
-def _section(group: Sequence[Entry]) -> str:
-    first = group[0]
-    experiments = ", ".join(f"`{name}`" for name in dict.fromkeys(entry.experiment for entry in group))
-    lines = [f"### {first.where}: {escape_markdown(first.claim)}\n"]
-    lines += [f"> “{escape_markdown(first.quote)}”\n"] if first.quote else []
-    lines.append(
-        f"The paper's number: {escape_markdown(first.printed)}. Criterion: {escape_markdown(first.criterion)}."
-        f" Experiment: {experiments}.\n"
-    )
-    rows = [[entry.data or "-", entry.here, f"{MARKS[entry.verdict]} {entry.verdict}"] for entry in group]
-    return "\n".join([*lines, to_markdown(Table(["data", "here", "verdict"], rows))])
 
 
 ROWS = 200

@@ -1,7 +1,13 @@
 """F14: how to extend average precision to graded relevance."""
 
-from gradely_papers.experiment import Misprint
+from gradely_papers.experiment import Item, Misprint
 
+ITEMS = (
+    *(Item(f"eq. ({number})", "average precision at a level k", "`AP(rel=k)`") for number in (2, 3)),
+    Item("eq. (4)", "GAP", "`GAP`"),
+    Item("eq. (5)", "xGAP", "`xGAP`"),
+    Item("eq. (6)", "eGAP", "`eGAP`"),
+)
 MISPRINTS = (
     Misprint(
         "§3",

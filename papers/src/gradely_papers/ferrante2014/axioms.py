@@ -414,4 +414,5 @@ EXPERIMENT = Experiment(
     "The paper does not say whether its measures are monotone. xGAP is not: it falls when the only two relevant"
     " documents, of grade 1 at rank n and of grade 2 at rank n+1, are swapped, if g_1/(g_1+g_2) > 2/n.",
     run,
+    (),
 )

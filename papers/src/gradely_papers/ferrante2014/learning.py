@@ -403,6 +403,7 @@ EXPERIMENT = Experiment(
     "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
     "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",
     run,
+    (("outlook", "matrix, tests, spread"),),
     needs=NEEDS,
     libraries=("lightgbm", "xgboost"),
 )

@@ -280,5 +280,6 @@ EXPERIMENT = Experiment(
     "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
     " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
     run,
+    (("§3-5", "limits, probabilities"),),
     claims=(same_chances, same_limits, same_corners, is_accurate, is_expectation, is_expected_base),
 )

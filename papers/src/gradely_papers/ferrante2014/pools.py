@@ -392,6 +392,7 @@ EXPERIMENT = Experiment(
     "How systems rank when fewer documents are judged",
     "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
     run,
+    (("figures 1 and 2", "pools, vanishing"),),
     claims=(
         *map(claim_few_high, RANGES),
         are_alike,

@@ -118,6 +118,7 @@ EXPERIMENT = Experiment(
     "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
     "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
     run,
+    (("outlook", "levels, power"),),
     needs=NEEDS,
     data=DATA,
 )

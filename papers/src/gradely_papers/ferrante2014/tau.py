@@ -497,6 +497,7 @@ EXPERIMENT = Experiment(
     "How soon GAP, xGAP and eGAP rank systems as AP does",
     SUMMARY,
     run,
+    (("table 1", "collections"), ("tables 2 and 3", "tau, tau-paper")),
     claims=(
         topic_counts,
         same_numbers,

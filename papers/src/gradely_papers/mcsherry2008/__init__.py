@@ -1,7 +1,11 @@
 """M08: measures in the presence of tied scores."""
 
-from gradely_papers.experiment import Misprint
+from gradely_papers.experiment import Item, Misprint
 
+ITEMS = tuple(
+    Item(f"§2.{number}", f"{name} over all orders of ties", f"`{name}`, `ties='expected'`")
+    for number, name in enumerate(("P", "R", "F1", "AP", "RR", "nDCG"), 1)
+)
 MISPRINTS = (
     Misprint(
         "§2.5",

@@ -178,7 +178,7 @@ def claim_exact(name: str) -> Claim:
 
     return Claim(
         name,
-        "§2",
+        f"§2.{list(PRINTED).index(name) + 1}",
         f"The closed form of {name} is precisely the mean over all orders of tied documents.",
         "exact",
         f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
@@ -235,5 +235,6 @@ EXPERIMENT = Experiment(
     "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
     " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
     run,
+    (("§2", "differences"),),
     claims=(*map(claim_exact, PRINTED), reaches_to_the_group),
 )

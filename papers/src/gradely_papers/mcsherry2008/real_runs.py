@@ -341,6 +341,7 @@ EXPERIMENT = Experiment(
     "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
     " files or the sorting algorithm. The mean over all orders does not depend on them.",
     run,
+    (("§1", "ranges, agreement, moves, reorderings"),),
     claims=(performs_differently, affects_order),
     needs=NEEDS,
     data=f"{FEATURES}, and {DATA}",

@@ -63,5 +63,6 @@ EXPERIMENT = Experiment(
     "Two items in the wrong order cost the same, whatever lies between them, where grades come from places in the"
     " true order. A measure should charge more where the items differ more.",
     run,
+    (("table 1", "table-1"),),
     claims=(costs_more, costs_same),
 )

@@ -108,5 +108,6 @@ EXPERIMENT = Experiment(
     "Which items the difference of nDCG and nDCGφ comes from",
     "The paper leaves a more detailed explanation of the difference in results to later work.",
     run,
+    (("outlook", "difference"),),
     needs=(DATA,),
 )

@@ -172,5 +172,6 @@ EXPERIMENT = Experiment(
     "The curves of φ with their control points, on balanced and imbalanced scores",
     "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
     run,
+    (("figure 1", "figure-1"),),
     claims=(ends, at_fence, distinguished),
 )

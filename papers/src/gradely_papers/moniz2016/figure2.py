@@ -252,5 +252,6 @@ EXPERIMENT = Experiment(
     "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
     " whether the items that changed places are alike or worlds apart. nDCGφ is to tell them apart.",
     run,
+    (("figure 2", "figure-2, summary"),),
     claims=(is_blind, is_finer, is_similar, *map(claim_mild, BOTH), notices, varies, is_worse, as_read),
 )

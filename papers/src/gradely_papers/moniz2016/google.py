@@ -249,6 +249,7 @@ EXPERIMENT = Experiment(
     "The authors' own protocol on their own files, all topics and months, by the text and by the code",
     "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
     run,
+    (("§4.2", "months"), ("figure 3", "figure-3"), ("figure 4", "figure-4, points, agreement")),
     claims=(size, *agreement.CLAIMS),
     needs=("**/News.csv*", *(f"**/RankTable_{topic}.csv*" for topic in TOPICS)),
     data=DATA,

@@ -157,6 +157,7 @@ EXPERIMENT = Experiment(
     "On rankings of news, nDCG with grades by place is mostly above nDCGφ, the more so the higher it is, and frequently"
     " under- or overestimates in light of the divergence of the items' scores.",
     run,
+    (("figure 3", "figure-3"), ("figure 4", "figure-4, points, agreement")),
     claims=agreement.CLAIMS,
     needs=(DATA,),
 )

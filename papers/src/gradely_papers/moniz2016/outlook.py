@@ -179,5 +179,6 @@ EXPERIMENT = Experiment(
     "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
     "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
     run,
+    (("outlook", "synthetic, news"),),
     needs=(DATA,),
 )

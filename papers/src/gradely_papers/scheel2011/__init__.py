@@ -1,7 +1,16 @@
 """S11: measures for many levels of relevance."""
 
-from gradely_papers.experiment import Misprint
+from gradely_papers.experiment import Item, Misprint
 
+ITEMS = (
+    Item("eq. (1)", "average precision", "`AP`"),
+    Item("eq. (2)", "average precision at a level t", "`AP(rel=t)`"),
+    Item("eq. (3)", "nDCG", "`nDCG(gain='exp')`"),
+    Item("eq. (4)", "µAP", "`muAP`"),
+    Item("eq. (5)", "NDCNG", "`NDCNG`"),
+    Item("§3.2", "scales whose irrelevant level is not 0 are shifted", "`relevance='shift'`"),
+    *(Item(f"figure {number}", "an illustration", "not drawn again") for number in (1, 2, 3)),
+)
 MISPRINTS = (
     Misprint(
         "eq. (4)",

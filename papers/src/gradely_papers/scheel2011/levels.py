@@ -476,5 +476,6 @@ EXPERIMENT = Experiment(
     "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
     " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
     run,
+    (("figure 4", "figure-4"), ("figure 5", "figure-5, varied"), ("figures 4 and 5", "sensitivity")),
     claims=(*(each for name in FIGURES for each in _claims(name)), unused, sizes, decreases, by_distance, constant),
 )

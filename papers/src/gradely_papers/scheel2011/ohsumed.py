@@ -542,6 +542,11 @@ EXPERIMENT = Experiment(
     "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
     " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself must then score 1.",
     run,
+    (
+        ("figure 6", "figure-6, letor"),
+        ("figure 7", "figure-7, figure-7-thresholds"),
+        ("figure 8", "figure-8, figure-8-thresholds"),
+    ),
     claims=(
         size,
         alike,

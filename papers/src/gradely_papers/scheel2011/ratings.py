@@ -282,5 +282,6 @@ EXPERIMENT = Experiment(
     "µMAP and NDCNG of recommenders, on film ratings in half stars",
     "The paper proposes µMAP and NDCNG for users who rate on many levels, and leaves film ratings to later work.",
     run,
+    (("outlook", "levels, means, shift"),),
     needs=(DATA,),
 )

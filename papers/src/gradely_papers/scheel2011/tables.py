@@ -288,5 +288,6 @@ EXPERIMENT = Experiment(
     "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
     " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
     run,
+    (("table 1", "table-1"), ("table 2", "table-2")),
     claims=(judge_table_1, judge_weights, judge_table_2, judge_doubling, judge_shift, judge_binary),
 )

@@ -1,0 +1,111 @@
+"""The documents about the papers: a row for each claim, and a page for each paper."""
+
+import re
+from collections.abc import Mapping, Sequence
+
+from gradely.tables import Cell, Table, escape_markdown, to_markdown
+from gradely_papers import PAPERS, misprints
+from gradely_papers.experiment import CLAIM, THEOREM, Misprint
+from gradely_papers.index import Thing, find_places
+from gradely_papers.results import KEY, Entry, by_claim, of_kind
+from gradely_papers.verdicts import MARKS, tally
+
+
+class Headings:
+    """The headings of claims and theorems on the page of their paper, and links to them."""
+
+    def __init__(self, entries: Sequence[Entry]) -> None:
+        """Number the claims of each paper, and its theorems."""
+        self._titles: dict[tuple[str, str, str], str] = {}
+        for paper in PAPERS:
+            for kind in (CLAIM, THEOREM):
+                own = [entry for entry in of_kind(entries, kind) if entry.paper == paper]
+                for number, (first, *_) in enumerate(by_claim(own), 1):
+                    self._titles[paper, first.where, first.claim] = f"{kind.capitalize()} {number}: {first.where}"
+
+    def title(self, group: Sequence[Entry]) -> str:
+        """Return the heading of a claim."""
+        return self._titles[group[0].paper, group[0].where, group[0].claim]
+
+    def link(self, text: str, group: Sequence[Entry], page: str = "") -> str:
+        """Return a link to a claim: on the same page, or on another one."""
+        anchor = re.sub(r"[^\w\- ]", "", self.title(group).lower()).replace(" ", "-")
+        return f"[{text}]({page}#{anchor})"
+
+
+def list_claims(entries: list[Entry]) -> str:
+    """Return one row per claim, then the theorems, as the documents show them."""
+    headings = Headings(entries)
+    claims, theorems = (tabulate(of_kind(entries, kind), headings) for kind in (CLAIM, THEOREM))
+    return f"{claims}\n### Theorems and constructions\n\n{theorems}"
+
+
+def tabulate(entries: Sequence[Entry], headings: Headings) -> str:
+    """Return one row per claim: where, the paper's words, the criterion, and how often each verdict was given."""
+    rows: list[list[Cell]] = []
+    for group in by_claim(entries):
+        first = group[0]
+        verdicts = tally(entry.verdict for entry in group)
+        rows.append(
+            [
+                escape_markdown(f"{first.paper} {first.where}"),
+                escape_markdown(first.words),
+                escape_markdown(first.criterion),
+                headings.link(verdicts, group, f"papers/{first.paper.lower()}.md"),
+                ", ".join(dict.fromkeys(entry.experiment for entry in group)),
+            ]
+        )
+    return to_markdown(Table(["where", "the paper says", "criterion", "verdicts", "experiment"], rows), escape=False)
+
+
+def document(paper: str, entries: list[Entry]) -> str:
+    """Return the page about one paper: where everything of it is, and each claim with its verdict on each set of data.
+
+    The paper's own numbers lead to definitions, experiments, misprints and claims.
+    """
+    own = [entry for entry in entries if entry.paper == paper]
+    headings = Headings(own)
+    parts = [
+        f"# {paper}: every claim, data set by data set\n",
+        "<!-- Written by `make docs` from the record of verdicts. -->\n",
+        f"{PAPERS[paper]}. [What was claimed and found](../papers.md), in short. {KEY}.\n",
+        f"## By the paper's own numbers\n\n{INDEX}\n\n{tabulate_places(find_places(paper, own), headings)}",
+    ]
+    if misprints(paper):
+        table = Table(list(Misprint._fields), [list(misprint) for misprint in misprints(paper)])
+        parts.append(f"## Misprints\n\n{to_markdown(table)}")
+    for title, kind in (("Claims", CLAIM), ("Theorems and constructions", THEOREM)):
+        groups = by_claim(of_kind(own, kind))
+        if groups:
+            parts += [f"## {title}\n", *(_section(group, headings.title(group)) for group in groups)]
+    return "\n".join(parts)
+
+
+INDEX = (
+    "An experiment is followed by the names of its tables (`.csv`) and figures (`.svg`, `.png`), and a claim by its"
+    " verdicts."
+)
+
+
+def tabulate_places(places: Mapping[str, list[Thing]], headings: Headings) -> str:
+    """Return what is here of each place of a paper, a row for each thing, claims with a link to their section."""
+    rows: list[list[Cell]] = []
+    for name, things in places.items():
+        for i, thing in enumerate(things):
+            text = escape_markdown(thing.text)
+            linked = headings.link(text, thing.claim) if thing.claim else text
+            rows.append(["" if i else name, linked, tally(entry.verdict for entry in thing.claim)])
+    return to_markdown(Table(["in the paper", "here", "verdicts"], rows), escape=False)
+
+
+def _section(group: Sequence[Entry], title: str) -> str:
+    first = group[0]
+    experiments = ", ".join(f"`{name}`" for name in dict.fromkeys(entry.experiment for entry in group))
+    lines = [f"### {title}\n", f"**{escape_markdown(first.claim)}**\n"]
+    lines += [f"> “{escape_markdown(first.quote)}”\n"] if first.quote else []
+    lines.append(
+        f"The paper's number: {escape_markdown(first.printed)}. Criterion: {escape_markdown(first.criterion)}."
+        f" Experiment: {experiments}.\n"
+    )
+    rows = [[entry.data or "-", entry.here, f"{MARKS[entry.verdict]} {entry.verdict}"] for entry in group]
+    return "\n".join([*lines, to_markdown(Table(["data", "here", "verdict"], rows))])
