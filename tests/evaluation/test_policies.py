@@ -1,6 +1,7 @@
 """Policies: documents that are their query, queries without relevant documents, weights, passages."""
 
 import json
+from inspect import signature
 
 import numpy as np
 import polars as pl
@@ -451,3 +452,129 @@ def test_the_test_of_weighted_differences_keeps_its_level(spread, queries):
     weights = np.exp(spread * rng.standard_normal((queries, 4000)))
     p = p_of_differences(differ * weights / weights.mean(axis=0), "t", 1, 0)
     assert 0.015 < np.mean(p < 0.05) < 0.055
+
+
+# every function takes them as evaluate does
+
+
+def varied(seed):
+    """Return a run in which every policy matters: ties, near ties, passages, unjudged documents, queries themselves."""
+    rng, run = np.random.default_rng(seed), {}
+    for query in [*VARIED, "unjudged"]:
+        docs = [query, "d0#1", "d0#2", "x", *(f"d{i}" for i in rng.permutation(range(1, 8)))]
+        scores = rng.integers(0, 4, len(docs)) + 1e-9 * rng.integers(0, 2, len(docs))
+        run[query] = dict(zip(docs, scores.tolist(), strict=True))
+    del run["q0"]
+    return run
+
+
+VARIED = {
+    f"q{query}": {f"d{doc}": (query + doc * doc) % 3 for doc in range(6)} | ({f"q{query}": 1} if query % 2 else {})
+    for query in range(8)
+} | {"q8": {"d1": 0, "d2": 0}}
+OTHER = {query: {doc: 2 - label for doc, label in docs.items()} for query, docs in VARIED.items()}
+HUMAN = {query: OTHER[query] for query in list(OTHER)[:6]}
+SOME = ["q1", "q2", "q3", "q4", "q5", "q8"]
+RUNS = {name: varied(seed) for seed, name in enumerate(("one", "two", "three", "four"), 17)}
+PAIR = {name: RUNS[name] for name in ("one", "two")}
+FRAMES = {
+    name: frame_of(run, "score").rename({"score": "s"}).with_columns(score=pl.lit(1.0)) for name, run in RUNS.items()
+}
+"""whose column of scores is not the one called so"""
+POLICIES = {
+    "ties": "trec",
+    "queries": SOME,
+    "judged_only": True,
+    "precision": "single",
+    "exclude": {"q1": ["d1", "d2"], "q2": ["x"]},
+    "exclude_self": True,
+    "empty": "skip",
+    "weights": {query: float(i) for i, query in enumerate(VARIED, 1)},
+    "document_pattern": "^(.*)#",
+    "duplicates": "sum",
+    "columns": {"score": "s"},
+}
+
+
+def takes(function, how=POLICIES):
+    """Return the policies that a function takes."""
+    return {key: how[key] for key in how if key in signature(getattr(gradely, function)).parameters}
+
+
+def means(runs, **how):
+    return {name: gradely.evaluate(VARIED, run, ["AP"], **how)["AP"] for name, run in runs.items()}
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_policy_matters_beside_all_others(policy):
+    rest = {key: value for key, value in POLICIES.items() if key != policy}
+    assert means(FRAMES, **rest) != pytest.approx(means(FRAMES, **POLICIES), abs=1e-4)
+
+
+MEANS = {
+    "evaluate_runs": lambda runs, **how: {
+        name: scores["AP"] for name, scores in gradely.evaluate_runs(VARIED, runs, ["AP"], **how).items()
+    },
+    "Evaluator": lambda runs, **how: {
+        name: gradely.Evaluator(VARIED, ["AP"], **how)(run)["AP"] for name, run in runs.items()
+    },
+    "compare": lambda runs, **how: {
+        row["run"]: row["mean"] for row in gradely.compare(VARIED, runs, ["AP"], **how).runs_table().records()
+    },
+    "keep_scores": lambda runs, **how: {
+        name: gradely.keep_scores(VARIED, run, ["AP"], **how).means()[0] for name, run in runs.items()
+    },
+    "tie_sensitivity": lambda runs, **how: {
+        run.run: run.orders["AP"].expected for run in gradely.tie_sensitivity(VARIED, runs, ["AP"], **how).runs
+    },
+}
+
+
+@pytest.mark.parametrize("function", MEANS)
+def test_every_function_takes_the_policies_of_evaluate(function):
+    how = takes(function)
+    assert MEANS[function](FRAMES, **how) == pytest.approx(means(FRAMES, **how), abs=1e-12)
+    drawn = takes(function, {"ties": "random", "seed": 3})
+    assert MEANS[function](PAIR, **drawn) == pytest.approx(means(PAIR, **drawn), abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("runs", "how"), [(FRAMES, POLICIES), (RUNS, {"ties": "random", "seed": 3}), (RUNS, {"ties": "random", "seed": 4})]
+)
+def test_plans_and_gates_take_the_policies_of_evaluate(runs, how):
+    runs = {name: runs[name] for name in PAIR}
+    expected = means(runs, **how)
+    (row,) = gradely.plan(VARIED, runs, ["AP"], **how).rows
+    assert row.difference == pytest.approx(expected[row.first] - expected[row.second], abs=1e-12)
+    (change,) = gradely.gate(VARIED, *runs.values(), ["AP"], **how).changes
+    assert (change.new, change.old) == pytest.approx((expected["one"], expected["two"]), abs=1e-12)
+
+
+OTHERS = {
+    "correlate": lambda runs, **how: gradely.correlate(VARIED, runs, ["AP", "nDCG"], **how),
+    "pools": lambda runs, **how: gradely.pools(VARIED, runs, ["AP"], rates=[1.0, 0.5], repeat=2, **how),
+    "users": lambda runs, **how: gradely.users(VARIED, runs, **how),
+    "holes": lambda runs, **how: gradely.holes(VARIED, runs, ["AP"], **how),
+    "judges": lambda runs, **how: gradely.judges({"a": VARIED, "b": OTHER}, runs, ["AP"], **how),
+    "estimate": lambda runs, **how: gradely.estimate(HUMAN, runs, ["AP"], judge=VARIED, **how),
+    "sample": lambda runs, **how: gradely.sample(VARIED, runs, n=5, **how),
+}
+
+
+def numbers(result):
+    return {key: value for key, value in result.as_dict().items() if key not in ("caption", "notes", "weighted")}
+
+
+@pytest.mark.parametrize("function", OTHERS)
+def test_every_policy_changes_what_other_functions_find(function):
+    before = numbers(OTHERS[function](RUNS))
+    for policy, value in takes(function).items():
+        if policy == "columns":
+            assert numbers(OTHERS[function](FRAMES, columns=value)) == before
+        elif policy == "duplicates":
+            twice = {name: {q: [*docs.items(), ("d1", 9.0)] for q, docs in run.items()} for name, run in RUNS.items()}
+            assert OTHERS[function](twice, duplicates="max")
+            with pytest.raises(DataError):
+                OTHERS[function](twice)
+        else:
+            assert numbers(OTHERS[function](RUNS, **{policy: value})) != before, policy
