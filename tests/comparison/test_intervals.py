@@ -156,6 +156,7 @@ def studentised(values, level, draws=10_000):
 def test_bootstrap_intervals_are_those_drawn_one_by_one():
     values = np.random.default_rng(4).beta(0.6, 1.4, (30, 1))
     low, high = bootstrap_intervals(values, 0.95, 0)
+    assert (low, high) == bootstrap_intervals(values, 0.95, 0, draws=10_000)
     assert (low[0], high[0]) == pytest.approx(studentised(values[:, 0], 0.95), abs=0.01)
     assert high[0] - values.mean() > 1.1 * (values.mean() - low[0])  # skewed values have a skewed interval
 

@@ -15,6 +15,7 @@ from gradely.comparison.tests import (
     CORRECTIONS,
     DRAWN,
     TESTS,
+    Pairs,
     achieved_levels,
     adjust,
     all_pairs,
@@ -174,6 +175,55 @@ def test_runs_of_equal_mean_have_p_1():
         differ = rng.integers(-3, 4, 30) / 5
         differ = np.append(differ, [-differ.sum() / 2] * 2)
         assert p_values(column(*differ), "randomization").tolist() == [1.0]
+
+
+@pytest.mark.parametrize("one_sided", [False, True])
+@pytest.mark.parametrize("test", [tests.randomization, tests.bootstrap])
+def test_a_pair_has_the_same_p_value_in_any_unit_and_beside_any_other(test, one_sided):
+    """What counts as rounding depends on the sizes of its own differences alone."""
+    differ = np.array([[1 / a - 1 / b] for a, b in RANKS])
+    alone = test(differ, 500, 0, one_sided=one_sided)
+    assert test(differ * 2.0 ** np.array([0, -20, 20]), 500, 0, one_sided=one_sided).tolist() == [*alone] * 3
+
+
+def test_wins_ties_and_losses_by_hand():
+    differ = np.array([[0.5, 0.0], [-0.5, 0.0], [0.0, 0.1], [0.0, 0.2]])
+    assert [counts.tolist() for counts in tests.count_wins(differ)] == [[1, 2], [2, 2], [1, 0]]
+
+
+def test_which_run_a_test_favours():
+    """Wilcoxon's goes by ranks, 1 + 2 + 3 against 4, whatever the mean is; 0.1 + 0.2 - 0.3 is rounding."""
+    differ = np.array([[0.1, 0.1, 0.0, 0.0], [0.2, 0.2, 0.0, 0.0], [0.3, -0.3, 0.0, 0.0], [-0.9, 0.0, 0.0, 1e-10]])
+    assert tests.directions(differ, "t").tolist() == [-1.0, 0.0, 0.0, 1.0]
+    assert tests.directions(differ, "wilcoxon").tolist() == [1.0, 0.0, 0.0, 1.0]
+
+
+def test_the_least_p_value_by_hand():
+    values = np.array([[0.5, 0.4, 0.5], [0.5, 0.3, 0.5], [0.5, 0.2, 0.5], [0.5, 0.5, 0.4], [0.1, 0.1, 0.1]])
+    pairs = Pairs(np.array([0, 0, 1, 0]), np.array([1, 2, 2, 0]))  # which differ on 3, 1, 4 and 0 queries
+    least = lambda test, resamples=999: tests.least_p_values(values, test, pairs, resamples).tolist()
+    assert least("randomization") == least("wilcoxon") == [2 / 2**3, 2 / 2**1, 2 / 2**4, 1.0]
+    assert least("randomization", 4) == [0.25, 1.0, 0.2, 1.0]  # one of 4 draws and the observed one
+    assert least("tukey") == [1 / 6**3] * 3 + [1.0]  # 4 queries have 3 · 2 places for the best and the worst run
+    assert least("t") == [0.0] * 3 + [1.0] and least("bootstrap") == [0.001] * 3 + [1.0]
+
+
+def test_the_least_p_value_without_spread_is_that_of_the_exact_test():
+    values = np.array([[0.5, 0.4, 0.1], [0.6, 0.5, 0.5], [0.7, 0.6, 0.6]])
+    assert tests.least_p_values(values, "t", all_pairs(3), 99).tolist() == [2 / 2**3, 0.0, 0.0]
+    assert tests.least_p_values(values, "bootstrap", all_pairs(3), 99).tolist() == [2 / 2**3, 0.01, 0.01]
+
+
+def test_five_queries_are_enough_for_the_bootstrap():
+    differ = np.random.default_rng(2).normal(0.3, 1, (5, 1))
+    p = {(test, n): tests.p_of_differences(differ[:n], test, 999, 0)[0] for test in ("t", "bootstrap") for n in (4, 5)}
+    assert p["bootstrap", 4] == p["t", 4] and p["bootstrap", 5] != p["t", 5]
+
+
+def test_equal_runs_beside_others():
+    values = table(12, 2)[:, [0, 0, 1]]
+    p = p_values(values, "t")
+    assert p[0] == 1.0 and p[1] == p[2] == p_values(values[:, 1:], "t")[0]
 
 
 def test_one_sided_draws_count_both_ways_round():
@@ -349,6 +399,13 @@ def test_tests_of_many_pairs_keep_the_family_wise_rate(test):
     rng = np.random.default_rng(12)
     wrong = [p_values(rng.normal(size=(15, 6)), test, resamples=199).min() < 0.1 for _ in range(200)]
     assert np.mean(wrong) == pytest.approx(0.1, abs=5 * np.sqrt(0.1 * 0.9 / 200))
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+def test_what_is_corrected_stays_as_it_was(correction):
+    p = np.array([0.04, 0.01, 0.02])
+    adjust(p, correction)
+    assert p.tolist() == [0.04, 0.01, 0.02]
 
 
 def test_corrections_by_hand():

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from gradely.data.locate import locate
 from gradely.data.tie_counts import (
     DetailsObserver,
     add_ties,
+    count_tied_part,
     count_ties,
     describe_run,
     sample_scores,
@@ -65,9 +67,10 @@ def test_ties_that_rounding_would_make():
 @pytest.mark.parametrize("scale", [0.01, 1, 300])
 def test_how_scores_were_stored(dtype, name, scale):
     scores = (np.random.default_rng(1).uniform(size=500) * scale).astype(dtype).astype(float)
-    assert stored_as(scores) == name
+    assert stored_as(scores) == stored_as(-scores) == name
     if name == "half precision":
-        assert stored_as(np.array([float(f"{score:.6g}") for score in scores])) == name
+        printed = np.array([float(f"{score:.6g}") for score in scores])
+        assert stored_as(printed) == stored_as(-printed) == name
         assert stored_as(np.array([float(str(np.float16(score))) for score in scores])) == name
 
 
@@ -146,6 +149,16 @@ def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
     assert observer.details(locate(qrels, open_run(tmp_path / "run"), Settings(), 1, observe=observer)) is None
     ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
     assert ties.runs[0].tied.tied == 2
+
+
+def test_details_are_of_whole_queries_each_seen_once():
+    part = count_tied_part(np.array([2.0, 2.0]), np.array([True]))
+    for second, seen in ((1, True), (0, False)):
+        observer = DetailsObserver(4)
+        observer.add((part, np.array([0]), {}))
+        observer.add((part, np.array([second]), {}))
+        assert (observer.details(SimpleNamespace(documents=4)) is not None) == seen
+        assert observer.details(SimpleNamespace(documents=5)) is None
 
 
 def sensitivity(*orders):

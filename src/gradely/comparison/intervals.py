@@ -105,7 +105,7 @@ def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tupl
 def _quantile(ordered: Floats, counts: Ints, share: float) -> Floats:
     """Return a quantile of each column, whose first `counted` rows are sorted numbers, as np.quantile does of them."""
     place = np.maximum(counts - 1, 0) * share
-    low = np.floor(place).astype(np.int64)
+    low = place.astype(np.int64)
     columns, high = np.arange(len(counts)), np.minimum(low + 1, np.maximum(counts - 1, 0))
     return ordered[low, columns] + (place - low) * (ordered[high, columns] - ordered[low, columns])
 

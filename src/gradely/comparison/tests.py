@@ -112,7 +112,7 @@ def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
     shares = differ / np.sqrt((differ**2).sum(axis=0))
     observed = np.abs(shares.sum(axis=0))
     largest = largest_sums(sort_canonically(shares), resamples, seed)
-    extreme = len(largest) - np.searchsorted(np.sort(largest), observed - ROUNDING, side="left")
+    extreme = len(largest) - np.searchsorted(np.sort(largest), observed - ROUNDING)
     return _share(extreme.astype(np.float64), len(differ), resamples)
 
 
@@ -184,7 +184,7 @@ def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -
     means, (ranges, scale) = values.mean(axis=1), shuffled_ranges(values, resamples, seed)
     apart = np.abs(means[:, pairs[0]] - means[:, pairs[1]]) / scale
     slack = ROUNDING * np.ptp(values, axis=2).mean(axis=1)[:, None] / scale
-    below = np.searchsorted(ranges, apart - slack, side="left")
+    below = np.searchsorted(ranges, apart - slack)
     return np.asarray((resamples - below + 1) / (resamples + 1))
 
 
@@ -197,7 +197,7 @@ def shuffled_ranges(values: Floats, resamples: int, seed: int) -> tuple[Floats, 
 
 def _sort_within(values: Floats) -> Floats:
     """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
-    order = np.lexsort(values[::-1], axis=1)
+    order = np.lexsort(values[::-1])
     table = np.take_along_axis(values, order[None], axis=2)
     return table[:, np.lexsort(np.concatenate(table, axis=1).T)]
 
@@ -398,8 +398,6 @@ def _rank_sums(differ: Floats) -> tuple[Ints, int, int]:
 
 def _tail(ranks: Ints, lower: int) -> float:
     """Return the chance of a sum of ranks, of either sign, that is no larger than this one."""
-    if not len(ranks):
-        return 1.0
     return _exact_tail(ranks, lower) if len(ranks) <= EXACT else _normal_tail(ranks, lower)
 
 
@@ -450,7 +448,7 @@ def adjust(p: Any, correction: str = "holm") -> Floats:
         return raw
     if correction == "bonferroni":
         return np.minimum(1.0, raw * len(raw))
-    order, steps = np.argsort(raw, kind="stable"), np.arange(len(raw), 0, -1)
+    order, steps = np.argsort(raw), np.arange(len(raw), 0, -1)
     out = np.empty_like(raw)
     if correction == "holm":
         out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * steps))

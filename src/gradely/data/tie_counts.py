@@ -58,8 +58,6 @@ def stored_as(scores: Floats) -> str:
     ['whole numbers', '2 decimals', 'double precision']
     """
     sample = sample_scores(scores)
-    if not len(sample):
-        return "whole numbers"
     fractions = sample[np.abs(sample) < 2.0**52]  # larger numbers are whole
     decimals = next((n for n in range(7) if np.array_equal(np.round(fractions, n), fractions)), 7)
     if decimals == 0:
@@ -210,7 +208,7 @@ def _count_tied(score: Floats, together: Bools) -> tuple[int, int]:
 def _largest(score: Floats, together: Bools) -> int:
     """Return how many documents the largest tie group has, 0 where nothing ties."""
     ends = np.flatnonzero(np.concatenate([[True], (score[1:] != score[:-1]) | ~together, [True]]))
-    size = int(np.diff(ends).max(initial=0))
+    size = int(np.diff(ends).max())
     return size if size > 1 else 0
 
 
