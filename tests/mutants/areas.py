@@ -26,6 +26,7 @@ AREAS = {
     "readers": area(data__read="text trec lines trec_pieces", data="source survey"),
     "inputs": area(data__read="*"),
     "alignment": area(data__locate="*", data="*"),
+    "judgments": area(judgments="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
 ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]

@@ -33,8 +33,12 @@ SWAPS = {
 CALLS = {"min": "max", "max": "min", "minimum": "maximum", "maximum": "minimum", "any": "all", "all": "any"}
 
 CONVERSIONS = {"bool", "cast", "dict", "float", "frozenset", "int", "iter", "list", "set", "str", "tuple"}
+CONVERSIONS |= {"array", "asarray", "astype", "item", "to_lists", "to_numpy", "to_python", "to_real", "tolist"}
+CONVERSIONS |= {"flatnonzero", "float64", "int64", "uint64"}  # a mask takes the same elements as their places
 """calls that give the same value in another type, mostly for those who read on"""
 OTHERS = {"all", "any", "enumerate", "len", "max", "min", "range", "sum", "super", "type"}
+OTHERS |= {"arange", "concat", "concatenate", "device_of", "empty", "items", "namespace", "next", "ones", "values"}
+OTHERS |= {"vars", "zeros"}
 """calls whose argument can never stand for what they return: any test would meet an error"""
 NO_WORK = ("close", "copy", "debug", "flush", "freeze", "keep_freed", "report", "progress", "say")
 """calls that tell, tidy up or save work"""
@@ -48,8 +52,10 @@ NO_CALLS = ("progress",)
 NO_FUNCTIONS = ("chart", "_repr_html_")
 """sizes, angles and colours of drawings are judged by eye"""
 NO_FIELDS = ("annotation", "returns", "decorator_list")
-NO_KEYWORDS = ("strict", "maxsize", "copy", "repr")
-"""`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values"""
+NO_KEYWORDS = ("strict", "maxsize", "copy", "repr", "device", "doc", "threads", "progress")
+"""`zip(strict=)` asserts, too; a cache of another size, one copy more, and what is left out of a repr are no values;
+where there is one device, arrays are on it whether or not it is named; what a parameter means is text; on how many
+threads the work is done changes no value, and how far it has come is for the eye"""
 
 SPEED = {
     "backend": "FEW_CELLS NARROW BITS",
