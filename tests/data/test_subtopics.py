@@ -84,6 +84,25 @@ def test_subtopics_are_in_the_order_of_their_numbers_then_of_their_names():
     assert judged.subtopics.names == [["9", "10", "a", "b"]]
 
 
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("blanks", [" ", "\t  "])
+def test_lines_are_read_in_any_order_and_between_any_blanks(together, blanks):
+    rng = np.random.default_rng(4)
+    cells = rng.permutation(4 * 12 * 30)[:600].tolist()
+    labels = rng.integers(-1, 4, len(cells)).tolist()
+    rows = [(f"q{c % 4}", f"{c // 4 % 12:x}", f"d{c // 48}", label) for c, label in zip(cells, labels, strict=True)]
+    rows = sorted(rows, key=lambda row: row[0]) if together else rows
+    judged = {}
+    for query, subtopic, document, label in rows:
+        judged.setdefault(query, {}).setdefault(document, {})[subtopic] = label
+    text = write("any.qrels", "".join(f"{blanks.join(map(str, row))}\n" for row in rows))
+    found, expected = read_qrels(text, subtopics=True), read_qrels(judged)
+    assert list(found.queries) == list(expected.queries) and list(found.docs) == list(expected.docs)
+    assert found.grade.tolist() == expected.grade.tolist() and found.start.tolist() == expected.start.tolist()
+    assert found.subtopics.names == expected.subtopics.names
+    assert found.subtopics.labels.tolist() == expected.subtopics.labels.tolist()
+
+
 def test_they_are_read_only_where_somebody_asks():
     """The second field of most qrels means nothing; with two values for a document, the error says what it may be."""
     write("qrels.txt", "q 0 a 1\nq 1 b 1\n")

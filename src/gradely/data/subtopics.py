@@ -1,6 +1,7 @@
 """Judgments by subtopic: the labels of each judged document for each subtopic of its query."""
 
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ class JudgedSubtopics(NamedTuple):
     def of(cls, labels: Mapping[str, Mapping[str, Mapping[str, float]]]) -> "JudgedSubtopics":
         """Make it from {query: {document: {subtopic: label}}}; rows are the documents in this order."""
         names = [
-            sorted(dict.fromkeys(name for document in documents.values() for name in document), key=_natural)
+            sorted(dict.fromkeys(name for document in documents.values() for name in document), key=natural_key)
             for documents in labels.values()
         ]
         table = np.full((sum(map(len, labels.values())), max(map(len, names), default=1)), NOT_JUDGED)
@@ -38,6 +39,19 @@ class JudgedSubtopics(NamedTuple):
                     table[row, place[name]] = label
                 row += 1
         return cls(names, table)
+
+    @classmethod
+    def of_columns(
+        cls, subtopics: Sequence[str], query: Ints, row: Ints, subtopic: Ints, label: Floats
+    ) -> "JudgedSubtopics":
+        """Make it from the names of all subtopics in order, and numbers of query, row and subtopic of each label."""
+        cell = query * len(subtopics) + subtopic
+        present = np.unique(cell)
+        begin = np.searchsorted(present, np.arange(int(query.max()) + 2) * len(subtopics))
+        table = np.full((int(row.max()) + 1, int(np.diff(begin).max())), NOT_JUDGED)
+        table[row, np.searchsorted(present, cell) - begin[query]] = label
+        named = [subtopics[i] for i in (present % len(subtopics)).tolist()]
+        return cls([named[i:j] for i, j in pairwise(begin.tolist())], table)
 
     @property
     def counts(self) -> Ints:
@@ -85,6 +99,6 @@ class JudgedSubtopics(NamedTuple):
         return np.lexsort((*columns, query))
 
 
-def _natural(name: str) -> tuple[bool, int, str]:
+def natural_key(name: str) -> tuple[bool, int, str]:
     """Return what subtopics are sorted by: numbers by size, before names."""
     return (False, int(name), name) if name.isdecimal() and len(name) < 19 else (True, 0, name)

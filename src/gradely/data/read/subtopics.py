@@ -1,22 +1,28 @@
 """Judgments by subtopic, from anything that holds them: TREC diversity qrels, tables, records, dicts.
 
-They are read row by row: collections with subtopics are small, and every row has one more id than others.
+TREC text is read with array operations. The rest, and text with something wrong in it, is read row by row: these
+collections are small, and every row has one more id than others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from gradely.data.column_roles import Names, notes_on, pick_columns, pick_subtopic
-from gradely.data.columns import to_number
-from gradely.data.ids import as_text
+from gradely.data.columns import earliest_alike, new_tokens, number_ids, to_number
+from gradely.data.hashing import is_distinct
+from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING
 from gradely.data.read.formats import ReadOptions, format_of
 from gradely.data.read.lines import QRELS, fields
 from gradely.data.source import Source
-from gradely.data.subtopics import JudgedSubtopics
-from gradely.data.table import DUPLICATES_HINT, describe_merged
+from gradely.data.subtopics import JudgedSubtopics, natural_key
+from gradely.data.table import DUPLICATES_HINT, IrregularText, describe_merged
 from gradely.errors import DataError, InputError, clip
+from gradely.parallel import cores
 
 Labels = dict[str, dict[str, dict[str, float]]]
 """{query: {document: {subtopic: label}}}"""
@@ -40,6 +46,10 @@ def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrel
     if source is None:
         rows = _rows_of_object(qrels, name, options, notes)
     else:
+        form = form or format_of(source)
+        if form == "trec":
+            with suppress(IrregularText):
+                return _read_lines(source)
         rows = _rows_of_file(source, form, options, notes)
     labels, merged = _collect(rows, options.duplicates)
     if not labels:
@@ -54,9 +64,44 @@ def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrel
     return judgments
 
 
-def _rows_of_file(source: Source, form: str | None, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
+def _read_lines(source: Source) -> Qrels:
+    """Return TREC judgments from columns; raise IrregularText where rows must be looked at one by one."""
+    from gradely.data.read.trec_pieces import load_by_subtopic
+
+    query, subtopic, document, label = load_by_subtopic(source, cores())
+    first = new_tokens(*query)
+    number, opens = number_ids(query.take(first))
+    owner = np.repeat(number, np.diff(first, append=len(label)))
+    if (np.diff(number) < 0).any():  # the lines of a query are not together
+        order = np.argsort(owner, kind="stable")
+        owner, subtopic, document, label = owner[order], subtopic.take(order), document.take(order), label[order]
+    alike = earliest_alike(owner, document)
+    alike = np.arange(len(label)) if alike is None else alike
+    judged = np.flatnonzero(alike == np.arange(len(label)))
+    row = np.searchsorted(judged, alike)
+    subtopics, which = _place_subtopics(subtopic)
+    if len(subtopics) == 1 or not is_distinct((row * len(subtopics) + which).astype(np.uint64)):
+        raise IrregularText
+    start = np.searchsorted(owner[judged], np.arange(len(opens) + 1))
+    judgments = JudgedSubtopics.of_columns(subtopics, owner, row, which, label)
+    queries, docs = query.take(first[opens]).tokens(), document.take(judged).tokens()
+    qrels = Qrels(queries, start, docs, judgments.labels.max(axis=1), source.name)
+    qrels.subtopics = judgments
+    return qrels
+
+
+def _place_subtopics(ids: Ids) -> tuple[list[str], Ints]:
+    """Return the names of all subtopics in order, and which of them each row has."""
+    number, first = number_ids(ids)
+    names = ids.take(first).names()
+    order = sorted(range(len(names)), key=lambda i: natural_key(names[i]))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return [names[i] for i in order], place[number]
+
+
+def _rows_of_file(source: Source, form: str, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
     """Yield the judgments of a file; notes get what is taken for granted."""
-    form = form or format_of(source)
     if form == "trec":
         return _rows_of_trec(source)
     if form in ("letor", "msmarco"):

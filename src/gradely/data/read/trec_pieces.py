@@ -139,8 +139,8 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
     return file.limit
 
 
-QUERY, DOC, LABEL = 0, 2, 3
-"""the fields that matter; the score is where the layout of a run has it"""
+QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
+"""the fields that matter; the score is where the layout of a run has it, and few qrels have subtopics"""
 
 
 class TrecPiece(NamedTuple):
@@ -215,6 +215,33 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
     qrels = Qrels(queries, first, Tokens(text, columns.doc, columns.size), columns.label, source.name)
     qrels.hashes = hashed, columns.key
     return qrels
+
+
+class SubtopicLines(NamedTuple):
+    """Lines of diversity qrels as columns."""
+
+    query: Ids
+    subtopic: Ids
+    document: Ids
+    label: Floats
+
+
+def load_by_subtopic(source: Source, threads: int) -> SubtopicLines:
+    """Return all lines of diversity qrels; raise IrregularText where the plain reader must look."""
+    text, stop = _load(source, threads)
+
+    def take(piece: Piece) -> tuple[Any, ...]:
+        *ids, label = fields(piece, QRELS, (QUERY, SUBTOPIC, DOC, LABEL))
+        return *(edge for edges in ids for edge in edges), numbers(piece, *label)
+
+    parts = list(on_threads(take, split_text(text, stop), threads))
+    if not parts:
+        raise IrregularText
+    *edges, label = (np.concatenate(column) for column in zip(*parts, strict=True))
+    query, subtopic, document = (Ids(text, *edges[i : i + 2]) for i in (0, 2, 4))
+    if max(query.longest, subtopic.longest, document.longest) > LONGEST_NAME:
+        raise IrregularText
+    return SubtopicLines(query, subtopic, document, label)
 
 
 def _gather(
