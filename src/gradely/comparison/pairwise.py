@@ -1,7 +1,7 @@
 """Every pair of runs on every measure: difference, interval, test, effect size, wins."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
 from typing import Any, ClassVar, NamedTuple
@@ -22,6 +22,7 @@ from gradely.comparison.intervals import (
 )
 from gradely.comparison.tests import (
     BY_SPREAD,
+    CELLS,
     CORRECTIONS,
     SIMULTANEOUS,
     TESTS,
@@ -162,6 +163,8 @@ class Pairwise:
     """the least and the greatest value of each measure; unknown where there are none"""
     weights: Floats | None = None
     """[queries] of which the mean is 1; None where all queries count alike"""
+    _kept: dict[int, Floats] = field(default_factory=dict, init=False)
+    """differences on each query by number of the measure"""
 
     @cached_property
     def weighed(self) -> Floats:
@@ -256,8 +259,16 @@ class Pairwise:
         return np.asarray(self.significant & (self.directions != by_mean))
 
     def by_query(self, measure: int) -> Floats:
-        """Return the differences on each query by one measure, [queries, pairs], times the weights of the queries."""
-        return differences(self.weighed[measure], self.pairs)
+        """Return the differences on each query by one measure, [queries, pairs], times the weights of the queries.
+
+        They are kept unless they would take much memory, as those of all pairs of many runs do.
+        """
+        if measure in self._kept:
+            return self._kept[measure]
+        differ = differences(self.weighed[measure], self.pairs)
+        if differ.size * len(self.measures) <= CELLS:
+            self._kept[measure] = differ
+        return differ
 
     def _by_query(self) -> Iterator[Floats]:
         return (self.by_query(m) for m in range(len(self.measures)))

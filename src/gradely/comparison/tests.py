@@ -287,6 +287,7 @@ def p_values(
     >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
     True
     """
+    check_choice("test", test, TESTS)
     table = check_values(values)
     pairs = all_pairs(table.shape[1]) if pairs is None else pairs
     (p,) = joint_p_values(table[None], test, pairs, resamples=resamples, seed=seed)
@@ -298,7 +299,6 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
 
     Those of tukey and max-t hold for all measures together; other tests take each pair on each measure by itself.
     """
-    check_choice("test", test, TESTS)
     if test == "tukey":
         return tukey(values, pairs, resamples, seed)
     differ = np.concatenate([differences(table, pairs) for table in values], axis=1)
