@@ -198,7 +198,7 @@ class Blocks:
         pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # whose ideal goes by name
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
-        batch.set_cached(xp=np, pool_memo=pool_memo, memo={}, **facts)
+        batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, **facts)
         return batch
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
@@ -208,16 +208,23 @@ class Blocks:
         pooled, judgments = _cells(self.qrels.start[at], self.qrels.start[at + 1])
         pool = np.where(pooled, -np.sort(_fill(pooled, -self.qrels.grade[judgments], np.inf), axis=1), 0.0)
         grade = _fill(cells, self.qrels.grade[self.row[hits]], 0.0)
-        return self._place(queries, (cells, hits), grade, (pool, pooled), ties)
+        subtopics = self._subtopics(at, self.row[hits], cells, pooled, ties)
+        return self._place(queries, (cells, hits), grade, (pool, pooled), ties, subtopics)
 
     def _place(
-        self, queries: Ints, places: tuple[Any, Ints], grade: Floats, pools: tuple[Floats, Bools], ties: str
+        self,
+        queries: Ints,
+        places: tuple[Any, Ints],
+        grade: Floats,
+        pools: tuple[Floats, Bools],
+        ties: str,
+        subtopics: Subtopics | None = None,
     ) -> Batch:
         """Return the Batch of some queries, of the hits that go into its cells, with labels and pools."""
         (cells, hits), (pool, pooled) = places, pools
         above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
         first, last = self._groups(above, cells)
-        return Batch(
+        batch = Batch(
             grade=grade,
             judged=cells,
             above=above,
@@ -228,8 +235,10 @@ class Blocks:
             pooled=pooled,
             retrieved=self.retrieved[queries],
             ties=_group_policy(ties),
-            subtopics=self._subtopics(queries % len(self.qrels), self.row[hits], cells, pooled, ties),
+            subtopics=subtopics,
         )
+        batch.set_cached(xp=np, in_numpy=True, device=grade.device, **({"untied": True} if self.untied else {}))
+        return batch
 
     def visit_uncertain(
         self, qrels: UncertainQrels, work: Callable[[Ints, UncertainBatch], None], queries: Ints, threads: int = 1

@@ -177,7 +177,7 @@ class Qrels:
 
     def __len__(self) -> int:
         """Return the number of queries."""
-        return len(self.queries)
+        return len(self.start) - 1
 
     def __repr__(self) -> str:
         """Say what it holds."""

@@ -5,10 +5,10 @@ order. Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
-from gradely.kernel.backend import as_type, device_of, is_any, is_numpy, namespace, to_lists
+from gradely.kernel.backend import device_of, is_any, is_numpy, namespace, to_lists
 from gradely.kernel.subtopics import Subtopics
 from gradely.lazy import lazy
 from gradely.tables import Table, box, count_of, grid, heading, sentence
@@ -16,9 +16,9 @@ from gradely.tables import Table, box, count_of, grid, heading, sentence
 Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 T = TypeVar("T")
-LASTING = ("xp", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
+LASTING = ("xp", "in_numpy", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
 """lazy properties of a batch that do not depend on its labels"""
-OF_ROWS = ("xp", "device", "row")
+OF_ROWS = ("xp", "in_numpy", "device", "row")
 """those that do not depend on the ranking either"""
 CELLS = 1 << 17
 """about how many cells an array of a block of rows has: few enough for the processor's cache"""
@@ -56,11 +56,26 @@ class Batch:
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
     subtopics: Subtopics | None = None
     """the labels by subtopic, where the judgments have them; `grade` and `pool` then hold the highest of a document"""
+    memo: dict[object, Any] = field(default_factory=dict, init=False)
+    """what measures share, whatever the labels: tables of discounts, precisions of levels"""
+    pool_memo: dict[object, Any] = field(default_factory=dict, init=False)
+    """what follows from the pools alone, whatever was retrieved: see of_pools"""
+    orders: dict[object, "Batch"] = field(default_factory=dict, init=False)
+    """the batch with its ties in the best or the worst order, by what the order depends on; see Measure"""
+    by_relevance: dict[object, "Batch"] = field(default_factory=dict, init=False)
+    """the batch with relevance in place of labels, by relevance function; those batches keep none of their own, so that
+    all are freed when nobody needs them any more"""
+    _tops: dict[int, "Batch | None"] = field(default_factory=dict, init=False)
 
     @lazy
     def xp(self) -> Any:
         """The array namespace of the fields."""
         return namespace(self.grade)
+
+    @lazy
+    def in_numpy(self) -> bool:
+        """True where the fields are NumPy's, some of whose methods are faster than the functions of the standard."""
+        return is_numpy(self.grade)
 
     @lazy
     def device(self) -> Any:
@@ -71,6 +86,11 @@ class Batch:
     def untied(self) -> bool:
         """True when no judged document shares its score."""
         return not is_any(self.tied > 1)
+
+    @lazy
+    def has_negative(self) -> bool:
+        """True where a document of a pool has a label below 0."""
+        return is_any(self.pool < 0)
 
     @lazy
     def depth(self) -> int:
@@ -108,29 +128,6 @@ class Batch:
         start = self.row * (self.grade.shape[1] + 1)
         return start + self.first, start + self.last
 
-    @lazy
-    def memo(self) -> dict[object, Any]:
-        """What measures share, whatever the labels: tables of discounts, precisions of levels."""
-        return {}
-
-    @lazy
-    def pool_memo(self) -> dict[object, Any]:
-        """What follows from the pools alone, whatever was retrieved: see of_pools."""
-        return {}
-
-    @lazy
-    def orders(self) -> dict[object, "Batch"]:
-        """The batch with its ties in the best or the worst order, by what the order depends on; see Measure."""
-        return {}
-
-    @lazy
-    def by_relevance(self) -> dict[object, "Batch"]:
-        """The batch with relevance in place of labels, by relevance function.
-
-        Those batches keep none of their own, so that all are freed when nobody needs them any more.
-        """
-        return {}
-
     @property
     def parts(self) -> list["Batch"]:
         """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
@@ -139,19 +136,15 @@ class Batch:
     @lazy
     def _blocks(self) -> list["Batch"]:
         rows = rows_at_a_time(max(self.grade.shape[1], self.pool.shape[1]))
-        if not is_numpy(self.grade) or len(self.grade) <= rows:
+        if not self.in_numpy or len(self.grade) <= rows:
             return []
         return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
 
-    def rows(self, part: slice) -> "Batch":
+    def rows(self, block: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [field.name for field in fields(Batch) if field.name not in ("ties", "subtopics")]
-        subtopics = None if self.subtopics is None else self.subtopics.rows(part)
-        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part, ...] for name in arrays})
-
-    @lazy
-    def _tops(self) -> dict[int, "Batch | None"]:
-        return {}
+        arrays = [part.name for part in fields(Batch) if part.init and part.name not in ("ties", "subtopics")]
+        subtopics = None if self.subtopics is None else self.subtopics.rows(block)
+        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[block, ...] for name in arrays})
 
     def top(self, k: int | None) -> "Batch":
         """Return the batch without the last columns, as far as none of them can be in the top k; made once."""
@@ -184,7 +177,7 @@ class Batch:
         return other
 
     def set_cached(self, **facts: Any) -> None:
-        """Set lazy properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
+        """Set properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
         self.__dict__.update(facts)
 
     def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
@@ -203,7 +196,8 @@ class Batch:
 
     def to_real(self, x: Array) -> Array:
         """Return an integer or boolean array as the batch's real numbers."""
-        return as_type(x, self.grade.dtype)
+        dtype = self.grade.dtype
+        return x.astype(dtype) if self.in_numpy else self.xp.astype(x, dtype, copy=False)
 
     def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
         """Return what follows from the pools alone; made once for all runs that are measured against them.

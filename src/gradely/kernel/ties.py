@@ -5,7 +5,7 @@ from itertools import product
 from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.kernel.backend import as_type, is_numpy, running_sum, sums_before, take_in_rows, to_lists
+from gradely.kernel.backend import as_type, running_sum, sums_before, take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
@@ -30,12 +30,11 @@ def divisors(batch: Batch, discount: Discount) -> Array:
 
     They are made once a batch; of short rankings once for all that NumPy holds.
     """
-    if batch.depth <= SHORT and not batch.fixed and is_numpy(batch.grade):
+    if batch.in_numpy and batch.depth <= SHORT and not batch.fixed:
         return _short_divisors(batch, discount)
-    memo = batch.memo
-    if discount not in memo:
-        memo[discount] = discount(batch, batch.ranks)
-    return memo[discount]
+    if discount not in batch.memo:
+        batch.memo[discount] = discount(batch, batch.ranks)
+    return batch.memo[discount]
 
 
 def _short_divisors(batch: Batch, discount: Discount) -> Array:
