@@ -8,9 +8,14 @@ value by human labels and f that by the judge's.
 It is PPI++ of Angelopoulos, Duchi and Zrnic (2023) with the slope that is best, and PPI where b = 1. It is right
 however wrong the judge is: its bias cancels in F - f̄, and what it does not know only makes the interval longer.
 
-Its variance is that of Σ gᵢyᵢ, gᵢ = 1/n + (F - f̄)(fᵢ - f̄)/S, S = Σ(fᵢ - f̄)². Each residual is taken as it is without
-its own query, eᵢ/(1 - hᵢ) with the leverage hᵢ (HC3 of MacKinnon and White 1985). The formula of the textbooks, which
-has one variance for all residuals, covers .83 to .90 of very skewed differences where this one covers .89 to .96.
+Its variance is that of Σ gᵢyᵢ, gᵢ = 1/n + (F - f̄)(fᵢ - f̄)/S, S = Σ(fᵢ - f̄)². Each residual counts by itself,
+eᵢ/√(1 - hᵢ) with the leverage hᵢ (HC2 of MacKinnon and White 1985), so that they may vary with f.
+
+Two things make intervals hold where errors are rare and large, which a few human queries may not show. Where f is very
+skewed over all N queries, b is 1: then y - f is estimated, in which the skewness of both mostly cancels. And the judge
+counts as if it had been wrong by chance on a fifth of a query more, WRONG. Without the first, intervals cover .88 to
+.92 of very skewed differences with a poor judge; without the second, .84 to .94 of those of these queries with a good
+one. With both, they cover .93 and more in every row of the table in docs/guides/estimate.md.
 """
 
 from collections.abc import Sequence
@@ -30,10 +35,9 @@ SLOPES = ("auto", 1)
 FEWEST = 5
 """human queries, in all and in each segment: with fewer, a slope and a spread are guesses"""
 SKEWED = 1.5
-"""residuals with a larger skewness than this are very skewed: by simulation, two of three samples of 25 from gamma(0.3)
-are above it, and one of a hundred normal ones"""
-WEAK = 0.7
-"""below this correlation, very skewed residuals make intervals too short; above it they hold, by the same simulation"""
+"""with a larger skewness of the judge's values over all queries, the slope is 1"""
+WRONG = 0.2
+"""on how many queries, besides those that people saw, the judge is taken to be wrong by chance"""
 LEVERAGE = 1 - 1e-9
 """a query with more than this decides the slope alone"""
 
@@ -80,8 +84,6 @@ class Regression(NamedTuple):
 
     fit: Fit
     slope: Floats
-    residuals: Floats
-    """[n, columns]"""
     use: Ints
 
 
@@ -93,8 +95,8 @@ class JudgedMeans(NamedTuple):
     slope: Floats
     correlation: Floats
     """between people and judge over the human queries; NaN where one of them does not vary"""
-    skewness: Floats
-    """of the residuals"""
+    skewed: Bools
+    """where the judge's values are so skewed, in some segment, that the slope is 1 there"""
     use: Ints
     """USED, or why the judge was not"""
     sizes: tuple[int, int]
@@ -139,12 +141,6 @@ def regress(sample: Sample, target: str = "like", slope: object = "auto") -> Jud
     return combine([sample], target, slope)
 
 
-def is_skewed(found: JudgedMeans) -> Bools:
-    """Return in which columns residuals are so skewed, and the judge so weak, that intervals are probably too short."""
-    weak = ~(np.abs(found.correlation) >= WEAK)
-    return np.asarray((np.abs(found.skewness) > SKEWED) & weak & (found.use == USED))
-
-
 def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
     """Return the estimates over segments, each of which has a slope of its own, weighted by their queries.
 
@@ -159,7 +155,7 @@ def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
         _weigh(alone, len(human), target),
         slope=found[0].slope if len(found) == 1 else np.full(human.shape[1], np.nan),
         correlation=_correlate(human, judged),
-        skewness=_skewness(np.concatenate([one.residuals for one in found])),
+        skewed=np.any([is_skewed(part.judged) for part in parts], axis=0),
         use=np.where((uses == USED).any(axis=0), USED, uses[0]),
         sizes=(len(human), sum(fit.queries for fit in alone)),
         target=target,
@@ -168,16 +164,20 @@ def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
 
 def _regress(part: Sample, slope: object) -> Regression:
     """Fit a segment; where the judge cannot be used, by human labels alone."""
-    alone = _fit_human(part)
+    alone, columns = _fit_human(part), part.human.shape[1]
     if len(part.human) == len(part.judged):
-        use, fit, slopes = np.full(part.human.shape[1], COMPLETE), alone, np.zeros(part.human.shape[1])
-        residuals = part.human - alone.mean
-    else:
-        fit, slopes, residuals, use = _fit_known(part) if slope == 1 else _fit_slope(part)
-    kept = use == USED
-    both = zip(fit[:4], alone[:4], strict=True)
-    mean, variance, spread, freedom = (np.where(kept, mine, theirs) for mine, theirs in both)
-    return Regression(Fit(mean, variance, spread, freedom, fit.queries), np.where(kept, slopes, 0.0), residuals, use)
+        return Regression(alone, np.zeros(columns), np.full(columns, COMPLETE))
+    known = np.full(columns, slope == 1) | is_skewed(part.judged)
+    found = _choose(known, _fit_known(part), _fit_slope(part))
+    return _choose(found.use == USED, found, Regression(alone, np.zeros(columns), found.use))
+
+
+def _choose(flags: Bools, first: Regression, second: Regression) -> Regression:
+    """Return the first fit of the columns that are flagged, and the second of the others."""
+    both = zip(first.fit[:4], second.fit[:4], strict=True)
+    mean, variance, spread, freedom = (np.where(flags, mine, theirs) for mine, theirs in both)
+    fit = Fit(mean, variance, spread, freedom, first.fit.queries)
+    return Regression(fit, np.where(flags, first.slope, second.slope), np.where(flags, first.use, second.use))
 
 
 def _fit_human(part: Sample) -> Fit:
@@ -192,14 +192,15 @@ def _fit_known(part: Sample) -> Regression:
     """Fit with the slope 1: the mean of the judge plus the mean of what it is wrong by."""
     n, total = len(part.human), len(part.judged)
     wrong = part.human - part.beside
-    variance = _variance(wrong)
+    rest, of_judge = _variance(wrong), _variance(part.judged)
     centred = part.beside - part.beside.mean(axis=0)
     shared = (centred * (wrong - wrong.mean(axis=0))).sum(axis=0) / (n - 1)
-    spread = np.maximum(_variance(part.judged) + 2 * shared + variance, 0.0)  # of y, with what all N queries know of f
+    spread = of_judge + 2 * shared + rest  # of y, with what all N queries know of f
+    spread = np.where(spread > 0, spread, _variance(part.human))  # which few queries may lead below 0
     mean = part.judged.mean(axis=0) + wrong.mean(axis=0)
-    fit = Fit(mean, variance * (1 / n - 1 / total), spread, np.full(len(mean), n - 1), total)
-    use = np.where(variance == 0, PERFECT, USED)
-    return Regression(fit, np.ones(len(mean)), wrong - wrong.mean(axis=0), use)
+    variance = _admit_errors(rest * (1 / n - 1 / total), n - 1, spread + of_judge, part)
+    fit = Fit(mean, variance, spread, np.full(len(mean), n - 1), total)
+    return Regression(fit, np.ones(len(mean)), np.where(rest == 0, PERFECT, USED))
 
 
 def _fit_slope(part: Sample) -> Regression:
@@ -214,14 +215,24 @@ def _fit_slope(part: Sample) -> Regression:
     residuals = np.round(y - slope * f, DIGITS)
     leverage = 1 / n + f**2 / squares
     varies &= leverage.max(axis=0) < LEVERAGE
-    left_out = residuals / np.where(varies, 1 - leverage, 1.0)
     rest = (residuals**2).sum(axis=0) / (n - 2)
     weights = 1 / n + away * f / squares - 1 / total
-    variance = (weights**2 * left_out**2).sum(axis=0) + rest * (total - n) / total**2
-    spread = slope**2 * _variance(part.judged) + rest
+    variance = (weights**2 * residuals**2 / np.where(varies, 1 - leverage, 1.0)).sum(axis=0)
+    followed = slope**2 * _variance(part.judged)
+    spread = followed + rest
+    variance = _admit_errors(variance + rest * (total - n) / total**2, n - 2, spread + followed, part)
     mean = part.human.mean(axis=0) + slope * away
     use = np.where(varies, np.where(rest == 0, PERFECT, USED), CONSTANT)
-    return Regression(Fit(mean, variance, spread, np.full(len(mean), n - 2), total), slope, residuals, use)
+    return Regression(Fit(mean, variance, spread, np.full(len(mean), n - 2), total), slope, use)
+
+
+def _admit_errors(variance: Floats, freedom: int, by_chance: Floats, part: Sample) -> Floats:
+    """Return the variance of a mean over these queries, as if the judge had been WRONG on some more of them.
+
+    `by_chance` is the variance of y - bf where f says nothing about y.
+    """
+    more = by_chance * (1 / len(part.human) - 1 / len(part.judged))
+    return (freedom * variance + WRONG * more) / (freedom + WRONG)
 
 
 def _variance(values: Floats) -> Floats:
@@ -253,7 +264,8 @@ def _correlate(y: Floats, f: Floats) -> Floats:
     return np.where(spreads > 0, shared / np.sqrt(np.where(spreads > 0, spreads, 1.0)), np.nan)
 
 
-def _skewness(residuals: Floats) -> Floats:
-    """Return the skewness of each column; 0 where nothing varies."""
-    squares = (residuals**2).mean(axis=0)
-    return np.where(squares > 0, (residuals**3).mean(axis=0) / np.where(squares > 0, squares, 1.0) ** 1.5, 0.0)
+def is_skewed(values: Floats) -> Bools:
+    """Return which columns are very skewed."""
+    away = values - values.mean(axis=0)
+    squares = np.where(_variance(values) > 0, (away**2).mean(axis=0), np.inf)
+    return np.asarray(np.abs((away**3).mean(axis=0)) > SKEWED * squares**1.5)

@@ -21,7 +21,6 @@ from gradely.comparison.regression import (
     Sample,
     check_choices,
     combine,
-    is_skewed,
 )
 from gradely.comparison.sentences import format_signed
 from gradely.comparison.tests import DIGITS, all_pairs
@@ -36,7 +35,7 @@ from gradely.tables import Cell, Table, count_of, format_short
 
 Target = Literal["like", "these"]
 SHOWN = 30
-"""so many pairs are printed; JSON and `pairs` have all"""
+"""how many pairs are printed; JSON and `pairs` have all"""
 
 
 class Estimated(NamedTuple):
@@ -256,11 +255,18 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         policies = f"for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} precision"
         if n == total:
             return [f"people judged all {count_of(n, 'query')} of the judge; {level}, not corrected, {policies}"]
-        if all((found.use != USED).all() for found in [*self.means, *self.differences]):
+        every = [*self.means, *self.differences]
+        used, skewed, degrees = (
+            np.concatenate(columns)
+            for columns in zip(*((f.use == USED, f.skewed, f.together.freedom) for f in every), strict=True)
+        )
+        if not used.any():
             some = f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled"
             return [f"{some}; {level} from human labels alone, not corrected, {policies}"]
-        how = "the slope 1 (PPI)" if self.slope == 1 else "the least-squares slope (PPI++)"
-        freedom = f"{n - 1 if self.slope == 1 else n - 2} degrees of freedom"
+        known = np.ones_like(skewed) if self.slope == 1 else skewed
+        how = "the slope 1 (PPI)" if known[used].all() else "the least-squares slope (PPI++)"
+        how += ", or 1," if known[used].any() and not known[used].all() else ""
+        freedom = f"{' or '.join(f'{degree:g}' for degree in np.unique(degrees[used]))} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
         least = format_short(1 / sqrt(n - 2), 2)
         about = (
@@ -275,19 +281,19 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents, and where the judge was not used or an interval is in doubt."""
+        """What happened to queries and documents, and where the judge was not used, or the slope not estimated."""
         every = [*self.means, *self.differences]
-        uses, skewed = (np.concatenate(flags) for flags in ([f.use for f in every], [is_skewed(f) for f in every]))
+        uses, skewed = (np.concatenate(flags) for flags in ([f.use for f in every], [f.skewed for f in every]))
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [
             Note("unused", count, len(uses), f"{count:,} of {of} {_rest(count)} on human labels alone: {reason}")
             for use, reason in REASONS.items()
             if (count := int(np.count_nonzero(uses == use)))
         ]
-        count = int(np.count_nonzero(skewed)) if self.slope != 1 else 0
+        count = int(np.count_nonzero(skewed & (uses == USED))) if self.slope != 1 else 0
         text = (
-            f"in {count:,} of {of}, what the judge leaves unexplained is very skewed, so that the interval may be too "
-            "short: the slope 1 (--slope 1, slope=1) bears that better"
+            f"in {count:,} of {of}, the slope is 1: the judge's values are very skewed over all queries, and with an "
+            "estimated slope the interval would be too short"
         )
         return [*notes, *([Note("skewed", count, len(uses), text)] if count else []), *self.runs.notes]
 
@@ -331,9 +337,10 @@ def estimate(
 
     `human` and `judge` are qrels; people judged a random sample of the queries of `judge`, which `sample` draws.
     `target` is what the means are of: queries "like" these, or "these" queries of the judge. `slope` says how far the
-    means follow the judge: "auto" estimates that, and 1 suits one-sided differences. `by`, {query: segment} of every
-    query of the judge, a column of its qrels, or a table of both, estimates each segment by itself, which takes five
-    human queries each. `queries` may be a list of the queries of the judge that count. The rest is as in evaluate.
+    means follow the judge: "auto" estimates that, but takes 1 where the judge's values are very skewed. `by`, {query:
+    segment} of every query of the judge, a column of its qrels, or a table of both, estimates each segment by itself,
+    which takes five human queries each. `queries` may be a list of the queries of the judge that count. The rest is as
+    in evaluate.
     """
     check_choices(target, slope)
     check_alpha(alpha)
