@@ -267,15 +267,16 @@ def score_run(
     policies |= {"seed": settings.seed} if settings.ties in ("random", "sampled") else {}
     weights = None if qrels.weights is None else [qrels.weights[query] for query in scores.queries]
     columns = (list(scores.measures), list(scores.queries), scores.values, weights)
+    notes = [note for note in scores.notes if note.kind != "holes"]  # about which a gate is asked, or not
     if labels is None:
-        return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(scores.notes))
+        return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(notes))
     judged = evaluate_run(labels, run, fit_to(labels, by_name, settings)[1], settings).scores()
     by_judge = JudgeScores(labels.name, digest(labels), list(judged.queries), judged.values)
-    notes = (  # queries without human labels are those of the judge
+    notes = [  # queries without human labels are those of the judge
         Note("ties", note.count, note.of, f"by human labels alone: {note}") if note.kind == "ties" else note
-        for note in scores.notes
+        for note in notes
         if note.kind != "unjudged"
-    )
+    ]
     return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(notes), judge=by_judge)
 
 

@@ -109,6 +109,14 @@ class Qrels:
         """How many judgments each query has."""
         return self.start[1:] - self.start[:-1]
 
+    @lazy
+    def has_irrelevant(self) -> bool:
+        """True where documents were judged not relevant, so that a document without a judgment is unjudged.
+
+        In qrels of relevant documents alone, such a document may as well have been judged not relevant.
+        """
+        return bool((self._grade <= 0).any())
+
     def pool(self, i: int) -> Pools:
         """Return the pool of one query as a Batch has it, and what measures keep of it; made once.
 

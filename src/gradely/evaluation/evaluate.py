@@ -21,6 +21,7 @@ from gradely.evaluation.notes import (
     describe_mismatch,
     merge_notes,
     merge_ranges,
+    merge_shares,
 )
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
@@ -159,7 +160,9 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; of ties and labels, what changes what is printed."""
-        return note_runs(self, digits) + merge_ranges(self.label_ranges, min(digits, DIGITS)) + self.unbounded
+        ranges = merge_ranges(self.label_ranges, min(digits, DIGITS))
+        shares = {} if self.label_ranges else {name: scores.unjudged_share for name, scores in self.items()}
+        return [*note_runs(self, digits), *ranges, *merge_shares(shares), *self.unbounded]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the means of each run as plain data, with the policies and the notes."""

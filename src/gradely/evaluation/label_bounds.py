@@ -18,7 +18,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, ignore
 from gradely.evaluation.label_ranges import Ideal, Range, counted_range, ideal_of, linear_range, ratio_range
-from gradely.evaluation.notes import LabelRange, Note, note_names
+from gradely.evaluation.notes import DEPTH, LabelRange, Note, note_names
 from gradely.evaluation.open_documents import Labels, OpenRuns, find_open
 from gradely.evaluation.scores import means, normalize_weights
 from gradely.evaluation.values import measure_blocks
@@ -725,10 +725,6 @@ def is_settled(relevance: Relevance) -> bool:
     return isinstance(relevance, Identity | AtLeast | Tabled) or (
         isinstance(relevance, Max) and relevance.scale is not None
     )
-
-
-DEPTH = 100
-"""how deep documents are open for measures without a cut-off: as deep as TREC's pools mostly are"""
 
 
 @dataclass(frozen=True, eq=False)

@@ -116,6 +116,10 @@ class Note:
         return vars(self).copy()
 
 
+DEPTH = 100
+"""how deep unjudged documents are looked for where a measure has no cut-off: as deep as TREC's pools mostly are"""
+
+
 class TieRange(NamedTuple):
     """How far the mean of a measure moves with the order of tied documents."""
 
@@ -172,6 +176,30 @@ class LabelRange(NamedTuple):
     def is_visible(self, digits: int) -> bool:
         """Return whether the two ends differ where they are printed with this many digits."""
         return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
+
+
+class UnjudgedShare(NamedTuple):
+    """How many of the documents at the tops of rankings have no judgment."""
+
+    depth: int
+    unjudged: float
+    """the mean over all orders of tied documents"""
+    documents: int
+
+    @property
+    def share(self) -> float:
+        """The share of them."""
+        return self.unjudged / max(1, self.documents)
+
+    def __str__(self) -> str:
+        """Return the share as a sentence."""
+        percent = "less than 0.1" if self.share < 0.0005 else f"{100 * self.share:.1f}"
+        return f"{percent} % of the documents in the top {self.depth:,} are unjudged and count as not relevant"
+
+    def note(self, more: str = "") -> Note:
+        """Return the share as a note that says what to type."""
+        text = f"{self}{more}; `gradely holes` shows what they could change"
+        return Note("holes", round(self.unjudged), self.documents, text)
 
 
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
@@ -234,6 +262,21 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange | LabelRange]], digits: 
     if moved > 1:  # a kind is called as the command that is about it
         out.append(Note(out[0].kind, moved, len(ranges), f"`gradely {out[0].kind}` shows the range of every run"))
     return out
+
+
+def merge_shares(shares: Mapping[str, UnjudgedShare | None]) -> list[Note]:
+    """Return how much of the tops of runs is unjudged; of many runs only the largest share.
+
+    >>> shares = {name: UnjudgedShare(10, count, 20) for name, count in (("a", 5), ("b", 10), ("c", 0))}
+    >>> str(merge_shares(shares)[0]).split(" and ")[0]
+    'b: 50.0 % of the documents in the top 10 are unjudged'
+    """
+    found = {name: share for name, share in shares.items() if share is not None and share.unjudged > SAME}
+    if len(shares) <= FEW_RUNS or not found:
+        return merge_notes({name: [found[name].note()] if name in found else [] for name in shares})
+    name, most = max(found.items(), key=lambda item: item[1].share)
+    note = most.note(f", the largest share of {len(shares):,} runs")
+    return [Note(note.kind, note.count, note.of, f"{name}: {note}")]
 
 
 def _prefix(names: list[str], runs: int) -> str:

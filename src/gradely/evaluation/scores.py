@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.errors import InputError
-from gradely.evaluation.notes import DIGITS, Note, TieRange, merge_notes, merge_ranges
+from gradely.evaluation.notes import DIGITS, Note, TieRange, UnjudgedShare, merge_notes, merge_ranges, merge_shares
 from gradely.evaluation.result import Result, Section
 from gradely.lazy import lazy
 from gradely.measures.names import MeasureLike
@@ -123,20 +123,21 @@ class Scores(Result):
         settings: Settings,
         name: str,
         ranges: Callable[[], list[TieRange]],
+        unjudged: Callable[[], UnjudgedShare | None],
         notes: Callable[[], list[Note]],
         whole: bool,
         segment_of: Mapping[str, str] | None,
         weights: npt.NDArray[np.float64] | None = None,
         errors: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Hold values [queries, measures] and how they came about; ranges and notes are made when asked for.
+        """Hold values [queries, measures] and how they came about; ranges, shares and notes are made when asked for.
 
         With `whole`, queries were given as whole numbers, and are so in dataframes. `weights` of the queries have a
         mean of 1; without them, all count alike. `errors` are standard errors of values from drawn orders of ties.
         """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
-        self._ranges, self._notes, self._whole = ranges, notes, whole
+        self._ranges, self._unjudged, self._notes, self._whole = ranges, unjudged, notes, whole
         self._segment_of, self.weights = segment_of, weights
         self.sampling_errors = errors
         """[queries, measures] standard errors of values from drawn orders of ties; None where all are exact"""
@@ -289,18 +290,27 @@ class Scores(Result):
         return self._ranges()
 
     @lazy
+    def unjudged_share(self) -> UnjudgedShare | None:
+        """How much is unjudged above the cut-off of the first measure, or in the top 100 where it has none.
+
+        None where the qrels hold relevant documents only: then nobody knows which of the others were judged.
+        """
+        return self._unjudged()
+
+    @lazy
     def data_notes(self) -> list[Note]:
-        """Missing queries, degenerate queries, dropped documents, each with its count: all notes but those on ties."""
+        """Missing queries, degenerate queries, dropped documents, each with its count: what takes no time to find."""
         return self._notes()
 
     @lazy
     def notes(self) -> list[Note]:
-        """Missing queries, ties that matter, degenerate queries, dropped documents, each with its count."""
-        return self.data_notes + [span.note() for span in self.tie_ranges]
+        """Missing queries, ties that matter, degenerate queries, unjudged documents, each with its count."""
+        spans = [span.note() for span in self.tie_ranges]
+        return [*self.data_notes, *spans, *merge_shares({self.name: self.unjudged_share})]
 
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
-        return note_runs({self.name: self}, digits)
+        return note_runs({self.name: self}, digits) + merge_shares({self.name: self.unjudged_share})
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the means, or where there are segments, those of each."""

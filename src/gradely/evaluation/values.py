@@ -11,7 +11,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.empty import find_degenerate
-from gradely.evaluation.notes import SAME, Note, TieRange, notes_of
+from gradely.evaluation.notes import DEPTH, SAME, Note, TieRange, UnjudgedShare, notes_of
 from gradely.evaluation.scores import Scores, normalize_weights
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
@@ -55,6 +55,7 @@ class Evaluation:
             settings=self.settings,
             name=self.name,
             ranges=self.tie_ranges,
+            unjudged=self.unjudged_share,
             notes=self.notes,
             whole=self.qrels.whole,
             segment_of=self.qrels.segments,
@@ -191,6 +192,15 @@ class Evaluation:
     def notes(self) -> list[Note]:
         """Return what happened to queries and documents."""
         return notes_of(self)
+
+    def unjudged_share(self) -> UnjudgedShare | None:
+        """Return how much is unjudged above the cut-off of the first measure; None where that is not known."""
+        if not self.qrels.has_irrelevant:
+            return None
+        depth, hits = next(iter(self.measures.values())).k or DEPTH, self.measured_hits
+        inside = (depth - hits.above) / hits.tied if hits.place is None else depth - hits.place
+        documents = int(np.minimum(hits.retrieved, depth).sum())
+        return UnjudgedShare(depth, documents - float(np.clip(inside, 0, 1).sum()), documents)
 
     @property
     def degenerate(self) -> dict[str, Bools]:
