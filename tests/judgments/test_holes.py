@@ -288,18 +288,28 @@ def test_values_after_judging_lie_inside():
         found = after
 
 
-def test_the_worth_of_documents_adds_up_to_what_is_open():
+def test_the_worth_of_all_documents_is_1():
     rng = np.random.default_rng(3)
     qrels = {f"q{i}": {"d0": 1, "d1": 2} for i in range(6)}
     runs = {name: {q: {f"d{j}": float(rng.normal()) for j in range(12)} for q in qrels} for name in "abc"}
     for measure in ("nDCG@5", "P@5", "AP"):
         found = gradely.holes(qrels, runs, [measure])
-        worth = sum(document.worth for document in found.judge().documents)
-        undecided = [pair for pair in found.pairs if not pair.decided]
-        assert worth == pytest.approx(sum((pair.high - pair.low) / min(-pair.low, pair.high) for pair in undecided))
         alone = gradely.holes(qrels, {"a": runs["a"]}, [measure])
-        low, high = alone.ranges["a"][measure]
-        assert sum(document.worth for document in alone.judge().documents) == pytest.approx(high - low)
+        for documents in (found.judge().documents, alone.judge().documents):
+            assert sum(document.worth for document in documents) == pytest.approx(1)
+            assert all(0 < document.worth <= 1 for document in documents)
+
+
+def test_a_pair_near_its_decision_comes_first_and_is_worth_no_more_than_all():
+    qrels = {"q": {"a": 1, "b": 1, "c": 0}, "r": {"a": 1, "c": 0}}
+    nearly = {"q": ["a", "b", "c"], "r": ["a", "c"]}
+    runs = {"one": nearly, "two": {"q": ["a", "b", "c"], "r": ["a", "x"]}}  # the difference is at most 0
+    (pair,) = gradely.holes(qrels, runs, ["P@2"]).pairs
+    assert (pair.low, pair.high) == (-0.25, 0) and not pair.decided
+    assert [document[1:] for document in gradely.holes(qrels, runs, ["P@2"]).judge().documents] == [("x", 1.0)]
+    runs["three"] = {"q": ["y", "z", "c"], "r": ["a", "w"]}
+    worth = {document: worth for _, document, worth in gradely.holes(qrels, runs, ["P@2"]).judge().documents}
+    assert worth["x"] > 0.9 and sum(worth.values()) == pytest.approx(1)
 
 
 def test_judging_a_document_shrinks_the_range_of_a_sum_by_what_it_is_worth():
@@ -311,7 +321,7 @@ def test_judging_a_document_shrinks_the_range_of_a_sum_by_what_it_is_worth():
         judged = {q: docs | ({best.document: label} if q == best.query else {}) for q, docs in qrels.items()}
         (after,) = gradely.holes(judged, runs, ["DCG@3"]).pairs
         shrinks = pair.high - pair.low - (after.high - after.low)
-        assert shrinks == pytest.approx(best.worth * min(-pair.low, pair.high))
+        assert shrinks == pytest.approx(best.worth * (pair.high - pair.low))
 
 
 @pytest.mark.parametrize("measure", [measure.name for measure in gradely.ALL if measure not in KINDS])
@@ -563,8 +573,48 @@ def test_evaluate_says_how_far_labels_move_each_mean(demo, capfd):
         assert (span["low"], span["high"]) == found.ranges[entry["run"]]["P@5"]
     assert "`gradely holes` shows the range of every run" in str(results)
     assert "popular: P@5 0.3689, between 0.3689 and " in str(results)  # the widest of three
-    assert not any(note.kind == "holes" for note in gradely.evaluate_runs("qrels.txt", ["lexical.run"], ["P@5"]).notes)
     assert cli(["evaluate", "qrels.txt", "lexical.run", "-q", "--holes"]) == 2
+
+
+def notes_on_holes(capfd, *arguments):
+    assert cli(["evaluate", *arguments]) == 0
+    return [line for line in capfd.readouterr().out.splitlines() if "unjudged" in line]
+
+
+def test_evaluate_says_unasked_how_much_is_unjudged(demo, capfd):
+    hint = "; `gradely holes` shows what they could change"
+    for measure, depth in (("nDCG@10,AP", 10), ("AP,nDCG@10", 100)):
+        share = 1 - gradely.evaluate("qrels.txt", "dense.run", [f"Judged@{depth}"]).mean()[f"Judged@{depth}"]
+        said = notes_on_holes(capfd, "qrels.txt", "dense.run", "-m", measure)
+        where = f"{100 * share:.1f} % of the documents in the top {depth} are unjudged and count as not relevant"
+        assert said == [where + hint]
+    runs = ["dense.run", "lexical.run", "popular.run"]
+    (said,) = notes_on_holes(capfd, "qrels.txt", *runs, "-m", "nDCG@10")
+    assert said.startswith("popular: ") and said.endswith(f", the largest share of 3 runs{hint}")
+    assert len(notes_on_holes(capfd, "qrels.txt", *runs[:2], "-m", "nDCG@10")) == 2
+    (said,) = notes_on_holes(capfd, "qrels.txt", "dense.run", "-m", "nDCG@10", "--holes")
+    assert "whatever the labels" in said  # which says more
+    (said,) = notes_on_holes(capfd, "qrels.txt", "dense.run", "--judged-only")
+    assert "dropped" in said
+
+
+def test_the_share_of_unjudged_documents_is_the_mean_over_orders_and_needs_judged_ones_that_are_not_relevant():
+    qrels, run = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}, {"q": {"a": 2, "b": 1, "x": 1, "y": 1}, "r": {"c": 1}}
+    found = gradely.evaluate(qrels, run, ["P@2"]).unjudged_share
+    assert found.depth == 2 and found.documents == 3 and np.isclose(found.unjudged, 2 / 3)
+    (said,) = (str(note) for note in gradely.evaluate(qrels, run, ["P@2"]).notes if note.kind == "holes")
+    assert said.startswith("22.2 % of the documents in the top 2 are unjudged and count as not relevant; ")
+    by_name = gradely.evaluate(qrels, run, ["P@2"], ties="trec").unjudged_share  # y comes first
+    assert by_name.unjudged == 1
+    relevant = {"q": {"a": 1}, "r": {"c": 1}}
+    assert gradely.evaluate(relevant, run, ["P@2"]).unjudged_share is None
+    for notes in (
+        gradely.evaluate(relevant, run, ["P@2"]).notes,
+        gradely.evaluate_runs(relevant, {"s": run}, ["P@2"]).notes,
+    ):
+        assert not [note for note in notes if note.kind == "holes"]
+    every = {"q": dict.fromkeys("abxy", 0), "r": {"c": 1}}
+    assert not [note for note in gradely.evaluate(every, run, ["P@2"]).notes if note.kind == "holes"]
 
 
 def test_compare_marks_pairs_that_labels_could_turn(demo):
@@ -627,7 +677,7 @@ def test_weights_of_queries_weigh_ranges():
     found = gradely.holes(qrels, runs, ["P@1"], weights={"q": 3, "r": 1})
     assert found.ranges == {"x": {"P@1": (0.25, 1.0)}, "y": {"P@1": (0.75, 1.0)}}
     assert [(pair.low, pair.high) for pair in found.pairs] == [(-0.75, 0.25)]
-    assert [(one.query, one.worth) for one in found.judge().documents] == [("q", 3.0), ("r", 1.0)]
+    assert [(one.query, one.worth) for one in found.judge().documents] == [("q", 0.75), ("r", 0.25)]
 
 
 def test_labels_that_are_probabilities_are_refused():

@@ -123,10 +123,10 @@ class Holes(Result):
     def judge(self, count: int | None = None, measure: MeasureLike | None = None) -> "ToJudge":
         """Return which documents to judge next, those first that leave most open by a measure, the first by default.
 
-        The worth of a document is how far it may bring the open pairs of runs towards a decision, added up: 1 is all
-        that a pair lacks. Of one run alone, it is the share of its range. Where a measure is a sum, as P and DCG are,
-        ranges shrink by just that, whatever the label turns out to be. Without `count`, all documents that are worth
-        something are listed.
+        The worth of a document is its share of what is open, so that all documents together are worth 1: of the range
+        of the only run, or of the difference of two. Of several open pairs, those that are near a decision count more.
+        Where a measure is a sum, as P and DCG are, a range shrinks by just that share, whatever the label turns out to
+        be. Without `count`, all documents that are worth something are listed.
         """
         name = self.measures[0] if measure is None else next(iter(parse_all(measure)))
         if name not in self.measures:
@@ -135,6 +135,7 @@ class Holes(Result):
             raise DataError(f"how many documents to judge is a whole number from 1 on; found {count!r}")
         bounds, pairs = self.found.bounds[name], [pair for pair in self.pairs if pair.measure == name]
         worth = self._worth(name)
+        worth /= max(worth.sum(), LEAST)
         order = np.argsort(-worth.round(DIGITS), kind="stable")[: int(np.count_nonzero(worth))][:count]
         joined, rows = bounds.runs.stacked.qrels, np.flatnonzero(bounds.is_open)
         query = np.searchsorted(joined.start, rows, side="right") - 1
@@ -352,28 +353,32 @@ class ToJudge(Result):
             return f"No unjudged document matters to {self.measure}: nothing needs to be judged."
         share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
         if not self.pairs:
-            return f"{share}; worth: how much of the range of {self.measure} depends on the document"
-        if self.pairs == 1:
-            lack = f"the pair of runs, which is open by {self.measure}, lacks"
+            what, more = f"the range of {self.measure}", ""
         elif self.undecided == 1:
-            lack = f"the only pair of runs that is open by {self.measure} lacks"
+            what = (
+                "the range of the difference" if self.pairs == 1 else "the range of the only pair of runs that is open"
+            )
+            what, more = f"{what} by {self.measure}", ""
         else:
-            lack = f"the {self.undecided:,} pairs of runs that are open by {self.measure} lack"
-        return f"{share}; worth: how much of what {lack} for a decision the document may bring"
+            what = f"the ranges of the {self.undecided:,} pairs of runs that are open by {self.measure}"
+            more = "; pairs near a decision count more"
+        return f"{share}; worth: the share of {what} that depends on the document{more}"
 
 
 DIGITS = 12
 """decimals by which documents are worth the same: sums may differ in the last ones"""
 NEAREST = 0.01
 """a difference that is nearer to its decision counts as this share of its width away from it"""
+LEAST = 1e-300
+"""so that nothing is divided by 0 where nothing is open"""
 
 
 def worth_of(found: LabelRanges, measure: str, first: Ints, second: Ints) -> Floats:
-    """Return how far each open document may bring open differences of means towards a decision, added up.
+    """Return how much of the ranges of open differences depends on each open document, added up.
 
     The width of a query is shared by its open documents in proportion to what they weigh; equally, where none weighs
-    anything but all change what is ideal. A share is measured by what the difference lacks: how far the nearer end of
-    its range is from 0.
+    anything but all change what is ideal. A difference counts the more, the less it lacks for a decision: how far the
+    nearer end of its range is from 0.
     """
     low, high = (end[found.counted].T * found.shares for end in found.bounds[measure].differences(first, second))
     ends = low.sum(axis=1), high.sum(axis=1)
