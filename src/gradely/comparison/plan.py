@@ -308,7 +308,7 @@ def queries_needed(effect: float, alpha: float, power: float, *, one_sided: bool
     low = max(1, ceil(root * root) - 1)  # by the normal distribution: never more than t needs, and a few below it
     high = low + 1
     while power_of(effect, high, alpha, one_sided=one_sided) < power:
-        low, high = high, 2 * high
+        low, high = high, high + 2 * (high - low)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if power_of(effect, middle, alpha, one_sided=one_sided) < power else (low, middle)
