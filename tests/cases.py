@@ -175,6 +175,11 @@ SETTINGS = {
 `({…},) * 2` where both are the same"""
 
 
+def measured(measures, query, **options):
+    """Return the values of measures on a query, {name: value}, in one call, which is faster than one for each."""
+    return gradely.evaluate(query.qrels(), query.run(), measures, **options).mean()
+
+
 @dataclass(frozen=True)
 class Case:
     """A measure in one setting, with the reference for it."""
@@ -193,7 +198,7 @@ class Case:
         return [self.reference(ranking, query) for ranking in query.orderings()]
 
     def value(self, query, **options):
-        return gradely.evaluate(query.qrels(), query.run(), [self.measure], **options).mean()[str(self.measure)]
+        return measured([self.measure], query, **options)[str(self.measure)]
 
     def __str__(self):
         return str(self.measure)

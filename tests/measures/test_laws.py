@@ -2,7 +2,7 @@
 
 import random
 from collections import Counter
-from itertools import permutations
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -40,38 +40,51 @@ def plain(measure):
     return "expected" if measure.takes_expected else "best"
 
 
-def policies(measure, *known):
-    return [policy for policy in known or POLICIES if policy != "expected" or measure.takes_expected]
+def taking(policy):
+    """Return the measures that take a tie policy."""
+    return [measure for measure in MEASURES if policy != "expected" or measure.takes_expected]
 
 
-def value(measure, query, ties=None, **options):
-    ties = ties or plain(measure)
-    return gradely.evaluate(query.qrels(), query.run(), [measure], ties=ties, **options).values.item()
+def plain_values(qrels, run):
+    """Return the value of every measure on one query, {measure: value}, under the policy that is plain for it."""
+    return {
+        measure: value
+        for ties in ("expected", "best")
+        for measure, value in values(qrels, run, ties, [each for each in MEASURES if plain(each) == ties]).items()
+    }
 
 
-@each
+def values(qrels, run, ties, measures=None):
+    measures = measures or taking(ties)
+    return dict(zip(measures, gradely.evaluate(qrels, run, measures, ties=ties).values[0].tolist(), strict=True))
+
+
 @settings(max_examples=25, deadline=None)
 @given(query=some)
-def test_values_are_between_0_and_1(measure, query):
-    assert isinstance(measure, gradely.Utility) or value(measure, query) >= -1e-15
-    assert isinstance(measure, UNBOUNDED) or value(measure, query) <= 1 + 1e-12
+def test_values_are_between_0_and_1(query):
+    found = plain_values(query.qrels(), query.run())
+    low = [measure for measure in found if not isinstance(measure, gradely.Utility)]
+    assert [measure for measure in low if not found[measure] >= -1e-15] == []
+    high = [measure for measure in found if not isinstance(measure, UNBOUNDED)]
+    assert [measure for measure in high if not found[measure] <= 1 + 1e-12] == []
 
 
-@each
 @settings(max_examples=25, deadline=None)
 @given(query=some)
-def test_worst_is_at_most_any_order_is_at_most_best(measure, query):
-    low, high = value(measure, query, ties="worst"), value(measure, query, ties="best")
-    for policy in policies(measure, "expected", "trec", "order", "random"):
-        assert low - 1e-12 <= value(measure, query, ties=policy) <= high + 1e-12
+def test_worst_is_at_most_any_order_is_at_most_best(query):
+    low, high = (values(query.qrels(), query.run(), ties) for ties in ("worst", "best"))
+    for policy in ("expected", "trec", "order", "random"):
+        found = values(query.qrels(), query.run(), policy)
+        outside = [m for m, value in found.items() if not low[m] - 1e-12 <= value <= high[m] + 1e-12]
+        assert outside == [], policy
 
 
-@each
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(query=some.map(untied))
-def test_policies_agree_where_nothing_ties(measure, query):
-    values = [value(measure, query, ties=policy) for policy in POLICIES]
-    assert values == [values[0]] * len(values)
+def test_policies_agree_where_nothing_ties(query):
+    first, *others = (values(query.qrels(), query.run(), policy, MEASURES) for policy in POLICIES)
+    for other in others:
+        assert other == first
 
 
 def has_an_ideal(measure):
@@ -81,19 +94,18 @@ def has_an_ideal(measure):
     return not isinstance(measure, gradely.xGAP | falls) and not (isinstance(measure, by_length) and measure.k is None)
 
 
-@pytest.mark.parametrize("measure", list(filter(has_an_ideal, MEASURES)), ids=str)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(query=some)
-def test_the_ideal_ranking_is_best(measure, query):
-    labels = query.qrels()["q"]
-    ideal = {"q": sorted(labels, key=lambda doc: -labels[doc])}
-    assert value(measure, query, ties="best") <= gradely.evaluate({"q": labels}, ideal, [measure]).values.item() + 1e-12
+def test_the_ideal_ranking_is_best(query):
+    labels, measures = query.qrels()["q"], list(filter(has_an_ideal, MEASURES))
+    ideal = values({"q": labels}, {"q": sorted(labels, key=lambda doc: -labels[doc])}, "expected", measures)
+    found = values(query.qrels(), query.run(), "best", measures)
+    assert [measure for measure in measures if not found[measure] <= ideal[measure] + 1e-12] == []
 
 
-@each
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(query=some, seed=st.integers(0, 999))
-def test_names_of_documents_and_order_of_input_change_nothing(measure, query, seed):
+def test_names_of_documents_and_order_of_input_change_nothing(query, seed):
     shuffled = random.Random(seed)
     names = {
         f"{kind}{i}": f"x{number}"
@@ -104,26 +116,22 @@ def test_names_of_documents_and_order_of_input_change_nothing(measure, query, se
         items = list(table["q"].items())
         shuffled.shuffle(items)
         table["q"] = dict(items)
-    for policy in policies(measure, "expected", "best", "worst"):
-        assert gradely.evaluate(qrels, run, [measure], ties=policy).values.item() == value(measure, query, ties=policy)
+    for policy in ("expected", "best", "worst"):
+        assert values(qrels, run, policy) == values(query.qrels(), query.run(), policy)
 
 
-@each
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(query=some)
-def test_only_the_order_of_scores_matters(measure, query):
+def test_only_the_order_of_scores_matters(query):
     run = {"q": {doc: 7 * score**3 - 40 for doc, score in query.run()["q"].items()}}
-    ties = plain(measure)
-    assert gradely.evaluate(query.qrels(), run, [measure], ties=ties).values.item() == value(measure, query)
+    assert plain_values(query.qrels(), run) == plain_values(query.qrels(), query.run())
 
 
-@each
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(query=some)
-def test_queries_without_judgments_change_nothing(measure, query):
+def test_queries_without_judgments_change_nothing(query):
     run = query.run() | {"unknown": {"a": 1.0, "b": 1.0}}
-    ties = plain(measure)
-    assert gradely.evaluate(query.qrels(), run, [measure], ties=ties).values.item() == value(measure, query)
+    assert plain_values(query.qrels(), run) == plain_values(query.qrels(), query.run())
 
 
 def collection(seed, queries=40):
@@ -141,31 +149,32 @@ def collection(seed, queries=40):
     return qrels, run
 
 
-@each
-def test_how_queries_are_put_together_changes_no_digit(measure):
+@pytest.mark.parametrize("policy", ["expected", "best", "worst", "trec"])
+def test_how_queries_are_put_together_changes_no_digit(policy):
     qrels, run = map(lambda read, data: read(data), (read_qrels, read_run), collection(5))
-    measure = measure.fit(qrels.levels)
-    for policy in policies(measure, "expected", "best", "worst", "trec"):
-        hits = locate(qrels, run, Settings(policy))
-        results = []
-        for cells in (1, 100, 1000, 10**6):
-            values = np.zeros(len(qrels))
-            blocks = Blocks(qrels, hits)
-            for rows in blocks.split(np.arange(len(qrels)), cells):
-                values[rows] = measure.compute(blocks.batch_of_queries(rows, policy))
-            results.append(values.tolist())
-        assert all(result == results[0] for result in results)
+    hits = locate(qrels, run, Settings(policy))
+    measures = [measure.fit(qrels.levels) for measure in taking(policy)]
+    results = []
+    for cells in (1, 100, 1000, 10**6):
+        found = np.zeros((len(measures), len(qrels)))
+        blocks = Blocks(qrels, hits)
+        for rows in blocks.split(np.arange(len(qrels)), cells):
+            batch = blocks.batch_of_queries(rows, policy)
+            for i, measure in enumerate(measures):
+                found[i, rows] = measure.compute(batch)
+        results.append(found)
+    for result in results:
+        assert [measures[i] for i in np.flatnonzero((result != results[0]).any(axis=1))] == []
 
 
-@each
-def test_each_query_is_on_its_own(measure):
+def test_each_query_is_on_its_own():
     qrels, run = collection(6, queries=12)
-    measure = measure.fit(read_qrels(qrels).levels)
-    ties = plain(measure)
-    together = gradely.evaluate(qrels, run, [measure], ties=ties).per_query()
-    for query in qrels:
-        alone = gradely.evaluate({query: qrels[query]}, {query: run[query]}, [measure], ties=ties).values.item()
-        assert alone == together[query][str(measure)]
+    for ties in ("expected", "best"):
+        fitted = [measure.fit(read_qrels(qrels).levels) for measure in MEASURES if plain(measure) == ties]
+        together = gradely.evaluate(qrels, run, fitted, ties=ties).per_query()
+        for query in qrels:
+            alone = gradely.evaluate({query: qrels[query]}, {query: run[query]}, fitted, ties=ties)
+            assert alone.per_query()[query] == together[query]
 
 
 @each
@@ -179,33 +188,30 @@ def test_padding_changes_nothing(measure):
     )
 
 
-@each
-def test_arrays_and_dicts_agree(measure):
+@pytest.mark.parametrize("policy", ["expected", "best", "worst", "order"])
+def test_arrays_and_dicts_agree(policy):
     rng = np.random.default_rng(2)
     scores, labels = rng.integers(0, 9, (20, 40)), rng.choice([0, 0, 1, 2, 3], (20, 40))
     as_dicts = [
         {f"q{i}": {f"d{j}": float(x) for j, x in enumerate(row)} for i, row in enumerate(rows)}
         for rows in (labels, scores)
     ]
-    for policy in policies(measure, "expected", "best", "worst", "order"):
-        by_dict = gradely.evaluate(*as_dicts, [measure], ties=policy).values[:, 0]
-        by_array = measure(gradely.from_arrays(scores, labels, ties=policy))
-        np.testing.assert_allclose(by_array, by_dict, rtol=0, atol=1e-12)
+    batch, measures = gradely.from_arrays(scores, labels, ties=policy), taking(policy)
+    by_dict = gradely.evaluate(*as_dicts, measures, ties=policy).values
+    for measure, expected in zip(measures, by_dict.T, strict=True):
+        np.testing.assert_allclose(measure(batch), expected, rtol=0, atol=1e-12, err_msg=str(measure))
 
 
-@each
-def test_the_sum_of_what_documents_add_is_the_value(measure):
-    qrels, run = collection(7, queries=8)
-    measure = measure.fit(read_qrels(qrels).levels)
-    for policy in policies(measure):
-        values = gradely.evaluate(qrels, run, [measure], ties=policy).per_query()
-        for query in qrels:
-            explained = gradely.explain(qrels, run, query, measure, ties=policy)
-            assert explained.value == pytest.approx(values[query][str(measure)], abs=1e-12)
-            assert explained.start + sum(line.adds for line in explained.lines) == pytest.approx(
-                explained.total, abs=1e-12
-            )
-            assert [line.first for line in explained.lines] == sorted(line.first for line in explained.lines)
+@pytest.mark.parametrize("policy", POLICIES)
+def test_the_sum_of_what_documents_add_is_the_value(policy):
+    qrels, run = collection(7, queries=4)
+    measures = [measure.fit(read_qrels(qrels).levels) for measure in taking(policy)]
+    found = gradely.evaluate(qrels, run, measures, ties=policy).per_query()
+    for query, measure in product(qrels, measures):
+        explained = gradely.explain(qrels, run, query, measure, ties=policy)
+        assert explained.value == pytest.approx(found[query][str(measure)], abs=1e-12)
+        assert explained.start + sum(line.adds for line in explained.lines) == pytest.approx(explained.total, abs=1e-12)
+        assert [line.first for line in explained.lines] == sorted(line.first for line in explained.lines)
 
 
 @each
@@ -218,12 +224,12 @@ def test_a_query_without_relevant_documents_scores_0_and_is_reported(measure):
         assert ("degenerate", 1, 2) in [(note.kind, note.count, note.of) for note in scores.notes]
 
 
-@each
-def test_the_order_of_queries_changes_no_digit_of_the_mean(measure):
+def test_the_order_of_queries_changes_no_digit_of_the_mean():
     qrels, run = collection(8)
     backwards = dict(reversed(qrels.items()))
-    means = [gradely.evaluate(each, run, [measure], ties=plain(measure)).mean() for each in (backwards, qrels)]
-    assert means[0] == means[1]
+    for ties in ("expected", "best"):
+        first, second = (gradely.evaluate(each, run, taking(ties), ties=ties).mean() for each in (backwards, qrels))
+        assert first == second
 
 
 def test_random_ties_depend_on_the_seed_and_not_on_the_order_of_input():
