@@ -16,11 +16,12 @@ SEED ?= 0
 # Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
+.PHONY: help demo build test style types test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
 	@echo "make test         everything the checks need, then style, types, imports and tests"
+	@echo "make style types  what make test checks besides the tests: style, imports, security; types"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make test-lowest  a smoke of the tests with the lowest versions of all dependencies that pyproject.toml allows"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
@@ -45,12 +46,17 @@ demo: $(VENV)/installed
 test: $(VENV)/test-ready
 	.ci/browser
 	.ci/axe
+	$(MAKE) --jobs=2 types style
+	$(BIN)/pytest -n auto --dist worksteal
+
+style: $(VENV)/test-ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
-	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/bandit --quiet --recursive --configfile pyproject.toml src papers/src
-	$(BIN)/pytest -n auto --dist worksteal
+
+types: $(VENV)/test-ready
+	$(BIN)/mypy
 
 test-arrays: $(VENV)/arrays-ready
 	$(BIN)/pytest -n auto tests/kernel/test_arrays.py tests/kernel/test_ids.py tests/kernel/test_devices.py tests/kernel/test_fixed.py
@@ -126,13 +132,14 @@ $(VENV)/installed: $(VENV)/made pyproject.toml
 	$(BIN)/pip install --quiet --editable .
 	touch $@
 
-$(VENV)/papers-ready: $(VENV)/installed papers/pyproject.toml
+# Each of these installs in one go what those before it do, since pip takes seconds to build each distribution.
+$(VENV)/papers-ready: $(VENV)/made pyproject.toml papers/pyproject.toml
 	$(BIN)/pip install --quiet --editable . --editable ./papers
-	touch $@
+	touch $(VENV)/installed $@
 
-$(VENV)/test-ready: $(VENV)/papers-ready
-	$(BIN)/pip install --quiet --group test
-	touch $@
+$(VENV)/test-ready: $(VENV)/made pyproject.toml papers/pyproject.toml
+	$(BIN)/pip install --quiet --editable . --editable ./papers --group test
+	touch $(VENV)/installed $(VENV)/papers-ready $@
 
 $(VENV)/site-ready: $(VENV)/papers-ready
 	$(BIN)/pip install --quiet --editable '.[report]' --group site
