@@ -56,27 +56,22 @@ FAMILIES = {
 }
 
 
-def collisions(names, keys=hashing.PROCESS_KEYS, bits=64):
-    """Return how many names have the hash of an earlier one, by the highest bits of it."""
-    numbers = token_hashes(Tokens.of(name.encode() for name in names), keys)
-    return len(numbers) - len(np.unique(numbers >> np.uint64(64 - bits)))
-
-
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("keys", [hashing.PROCESS_KEYS, FIXED_KEYS], ids=["of the process", "fixed"])
-def test_names_that_people_use_collide_no_more_than_random_numbers(family, keys):
+def test_names_that_people_use_collide_no_more_than_random_numbers(family):
     """No two of 100,000 have the same 64 bits; of 32 bits, n²/2³³ = 1.2 have, over 12 with a chance of 1e-9."""
     names = FAMILIES[family](COUNT)
     assert len(set(names)) == COUNT
-    assert collisions(names, keys) == 0
-    assert collisions(names, keys, bits=32) <= 12
-    lower = token_hashes(Tokens.of(name.encode() for name in names), keys) & np.uint64(2**32 - 1)
-    assert COUNT - len(np.unique(lower)) <= 12
+    tokens = Tokens.of(name.encode() for name in names)
+    for keys in (hashing.PROCESS_KEYS, FIXED_KEYS):
+        numbers = token_hashes(tokens, keys)
+        assert len(np.unique(numbers)) == COUNT
+        for half in (numbers >> np.uint64(32), numbers & np.uint64(2**32 - 1)):
+            assert COUNT - len(np.unique(half)) <= 12
 
 
 def test_the_pairs_that_once_collided():
-    names = ["doc0000a", "doc0000A", "ug7v8991", "ug7v899q"]
-    assert collisions(names) == 0
+    names = [b"doc0000a", b"doc0000A", b"ug7v8991", b"ug7v899q"]
+    assert len(set(token_hashes(Tokens.of(names)).tolist())) == 4
 
 
 def test_long_names_are_told_apart_wherever_they_differ():

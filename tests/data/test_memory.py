@@ -129,17 +129,24 @@ def test_trec_eval_refuses_a_packed_line_without_an_end(tmp_path, name):
     assert code == "2" and megabytes < 400
 
 
+@pytest.fixture(scope="module")
+def regular(tmp_path_factory):
+    """A folder with a run, lines of judgments, and the megabytes that trec_eval takes for both."""
+    folder = tmp_path_factory.mktemp("regular")
+    (folder / "run").write_bytes(b"".join(b"q%d Q0 doc000001 1 1 t\n" % q for q in range(200)))
+    lines = [b"q%d 0 doc%06d 1\n" % (q, d) for q in range(200) for d in range(1500)]
+    (folder / "qrels").write_bytes(b"".join(lines))
+    return folder, lines, peak(folder, call=TREC_EVAL)[1]
+
+
 @pytest.mark.parametrize(
     "odd", [b"q1 0 d\xe9 1\n", b"q1 0 doc000001 1\n", b"# a comment\n", b"q1 0 x 12\n", b"q1 0 x 1x\n"]
 )
-def test_one_odd_line_of_judgments_costs_trec_eval_no_memory(tmp_path, odd):
-    lines = [b"q%d 0 doc%06d 1\n" % (q, d) for q in range(200) for d in range(1500)]
-    (tmp_path / "run").write_bytes(b"".join(b"q%d Q0 doc000001 1 1 t\n" % q for q in range(200)))
-    (tmp_path / "qrels").write_bytes(b"".join(lines))
-    _, regular = peak(tmp_path, call=TREC_EVAL)
-    (tmp_path / "qrels").write_bytes(b"".join([*lines, odd]))
-    code, megabytes = peak(tmp_path, call=TREC_EVAL)
-    assert code == ("4" if odd in lines else "0") and megabytes < regular + 15
+def test_one_odd_line_of_judgments_costs_trec_eval_no_memory(regular, odd):
+    folder, lines, usual = regular
+    (folder / "qrels").write_bytes(b"".join([*lines, odd]))
+    code, megabytes = peak(folder, call=TREC_EVAL)
+    assert code == ("4" if odd in lines else "0") and megabytes < usual + 15
 
 
 def test_a_name_that_is_too_long_is_an_error_with_its_line(tmp_path):

@@ -3,6 +3,7 @@
 import csv
 import inspect
 import json
+from functools import cache
 
 import pytest
 
@@ -86,6 +87,11 @@ RESULTS = {
 COMMANDS = {name: command for name, (_, command) in RESULTS.items() if command}
 
 
+@cache
+def result_of(name):
+    return RESULTS[name][0]()
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     path = tmp_path_factory.mktemp("demo")
@@ -134,7 +140,7 @@ def test_no_public_function_is_forgotten():
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_every_result_has_the_whole_interface(name):
-    result = RESULTS[name][0]()
+    result = result_of(name)
     assert isinstance(result, gradely.Result)
     assert result.table().header and all(isinstance(note, gradely.Note) for note in result.notes)
     assert repr(result) == str(result) and all(str(note) in str(result) for note in result.notes_at(4)[:5])
@@ -147,7 +153,7 @@ def test_every_result_has_the_whole_interface(name):
 
 @pytest.mark.parametrize("name", RESULTS)
 def test_json_has_every_number_of_the_frame(name):
-    result = RESULTS[name][0]()
+    result = result_of(name)
     result = result.by_query() if name in ("evaluate", "evaluate_runs") else result
     frame = result.to_frame("polars")
     known = set(numbers(json.loads(result.to_json())))
@@ -156,17 +162,14 @@ def test_json_has_every_number_of_the_frame(name):
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_result_prints_as_its_command_does(name, capfd):
-    call, command = RESULTS[name]
-    result = call()
-    assert said(capfd, *command) == f"{result}\n"
+    assert said(capfd, *COMMANDS[name]) == f"{result_of(name)}\n"
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 @pytest.mark.parametrize("form", ["csv", "json", "markdown", "latex", "html"])
 def test_a_result_renders_as_its_command_writes(name, form, capfd):
-    call, command = RESULTS[name]
     digits = ["--digits", "3"] if form not in ("csv", "json") else []
-    assert said(capfd, *command, "--format", form, *digits) == call().render(form, 3)
+    assert said(capfd, *COMMANDS[name], "--format", form, *digits) == result_of(name).render(form, 3)
 
 
 @pytest.mark.parametrize(("short", "name"), [("md", "markdown"), ("tex", "latex")])

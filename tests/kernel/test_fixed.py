@@ -38,9 +38,11 @@ def by_batch(scores, mask, ties="expected", measures=FIXED, labels=LABELS):
 def test_they_give_what_other_batches_give(name, ties, kind, mask):
     array = np.asarray if name == "numpy" else library(name)
     arrays = [array(x) for x in (SCORES[kind], LABELS, mask) if x is not None]
-    expected = by_batch(SCORES[kind], mask, ties)
-    close(as_function(FIXED, ties=ties, check=True)(*arrays), expected)
-    close(as_function(FIXED, ties=ties, levels=LEVELS)(*arrays), expected)
+    half = [measure for measure in FIXED if (measure.k in (None, 2)) == (mask is None)]
+    measures = half if name == "array_api_strict" else FIXED  # which is slow: some cut-offs whole, the others masked
+    expected = by_batch(SCORES[kind], mask, ties, measures)
+    close(as_function(measures, ties=ties, check=True)(*arrays), expected)
+    close(as_function(measures, ties=ties, levels=LEVELS)(*arrays), expected)
 
 
 @pytest.mark.parametrize("name", ["numpy", "torch"])
