@@ -197,13 +197,13 @@ def test_parts_are_put_together_whatever_their_size(ties, monkeypatch, tmp_path)
     names, labels = ("query_id", "doc_id", "score"), ("query_id", "doc_id", "label")
     for given_rows in (rows, scattered):
         (tmp_path / "r").write_text(text_of(given_rows, "{0} Q0 {1} 1 {2} t\n"))
-        judged = polars(qrels, labels)
-        expected = gradely.evaluate(judged, tmp_path / "r", MEASURES, ties=ties).per_query()
+        expected = gradely.evaluate(polars(qrels, labels), tmp_path / "r", MEASURES, ties=ties).per_query()
         runs = polars(given_rows, names), pandas(given_rows, names), *files(given_rows, names, tmp_path)
         for size in (1, 2, 7, 1000):
             monkeypatch.setattr(table, "ROWS", size)
             monkeypatch.setattr("gradely.data.read.frames.ROWS", size)
             monkeypatch.setattr("gradely.data.read.text.PIECE", 16 * size)
+            judged = gradely.read_qrels(polars(qrels, labels))
             for run in runs:
                 found = gradely.evaluate(judged, run, MEASURES, ties=ties, threads=2)
                 assert found.per_query() == expected
