@@ -542,7 +542,7 @@ def test_too_few_queries_for_simultaneous_intervals_are_noted():
 
 
 def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811
-    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], baselines="dense")
+    found = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], baseline="dense")
     matrix = found.matrix("AP")
     at = {name: i for i, name in enumerate(matrix.names)}
     for pair in (pair for pair in found.pairs if pair.measure == "AP"):

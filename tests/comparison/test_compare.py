@@ -71,9 +71,9 @@ def test_tests_that_hold_at_once_have_families_too(demo, test):  # noqa: F811
 
 
 def test_a_baseline_is_charged_for_its_own_pairs(demo):  # noqa: F811
-    tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="dense", test="tukey")
+    tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="tukey")
     assert any("--test max-t holds for these alone" in str(note) for note in tukey.notes)
-    against = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="dense", test="max-t")
+    against = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="max-t")
     assert "holds for the 2 tests of each measure (against dense) at once" in against.caption()
     assert not any("max-t" in str(note) for note in against.notes)
 
@@ -85,15 +85,15 @@ def test_the_order_of_runs_does_not_matter(demo, compared):  # noqa: F811
 
 
 def test_baselines(demo):  # noqa: F811
-    found = gradely.compare("qrels.txt", RUNS, ["AP"], baselines="popular")
+    found = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="popular")
     assert [(pair.first, pair.second) for pair in found.pairs] == [("lexical", "popular"), ("dense", "popular")]
     assert found.letters == {"popular": "a"}
-    two = gradely.compare("qrels.txt", RUNS, ["AP"], baselines=["popular", "dense"])
+    two = gradely.compare("qrels.txt", RUNS, ["AP"], baseline=["popular", "dense"])
     assert len(two.pairs) == 3
     with pytest.raises(DataError, match="Did you mean popular"):
-        gradely.compare("qrels.txt", RUNS, ["AP"], baselines="populer")
+        gradely.compare("qrels.txt", RUNS, ["AP"], baseline="populer")
     with pytest.raises(DataError, match=r"no run 'zzz' to be the baseline\. It has to be one of the runs: \w+, \w+"):
-        gradely.compare("qrels.txt", RUNS, ["AP"], baselines="zzz")
+        gradely.compare("qrels.txt", RUNS, ["AP"], baseline="zzz")
 
 
 def test_the_table_marks_the_best_and_those_it_beats(compared):
@@ -180,7 +180,7 @@ def test_runs_without_a_query_in_common():
 
 
 def test_names_of_any_type_are_text(demo):  # noqa: F811
-    found = gradely.compare("qrels.txt", {1: "dense.run", 2: "lexical.run"}, ["AP"], baselines="2")
+    found = gradely.compare("qrels.txt", {1: "dense.run", 2: "lexical.run"}, ["AP"], baseline="2")
     assert found.pairs[0][1:3] == ("1", "2")
     assert "<bdi>1</bdi>" in found.to_html()
 

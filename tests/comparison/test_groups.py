@@ -136,7 +136,7 @@ def test_corrections_are_those_of_other_comparisons():
         made = gradely.compare(QRELS, systems, ["RR", "P@2"], correction=correction, family="all")
         expected = gradely.comparison.tests.adjust([pair.p for pair in raw.pairs], correction)
         assert [pair.adjusted for pair in made.pairs] == pytest.approx(expected.tolist())
-    against = gradely.compare(QRELS, systems, ["RR"], baselines="b")
+    against = gradely.compare(QRELS, systems, ["RR"], baseline="b")
     assert {pair.second for pair in against.pairs} == {"b"} and len(against.pairs) == 2
 
 
@@ -256,7 +256,7 @@ def test_tests_that_are_not_derived_are_refused_by_name(test):
     [
         ({"a": drawn(1, 2), "b": []}, {}, "the system b has no runs: give at least one"),
         ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"simultaneous": True}, "simultaneous intervals are not derived"),
-        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baselines": "c"}, "no run 'c' to be the baseline"),
+        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baseline": "c"}, "no run 'c' to be the baseline"),
         (
             {"a": [{q: ["d"] for q in QUERIES[:9]}, {q: ["d"] for q in QUERIES[9:]}], "b": drawn(2, 2)},
             {},

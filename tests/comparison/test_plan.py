@@ -91,7 +91,7 @@ def test_many_pairs_are_planned_for_with_bonferroni(demo):  # noqa: F811
         assert one.queries_needed == queries_needed(effect, 0.05 / 3, 0.8)
         assert one.detectable == pytest.approx(one.deviation * detectable_effect(24, 0.05 / 3, 0.8))
     assert "α = 0.05 / 3 pairs (Bonferroni)" in every.caption()
-    against = gradely.plan("qrels.txt", runs, ["AP"], baselines="popular")
+    against = gradely.plan("qrels.txt", runs, ["AP"], baseline="popular")
     assert [(row.first, row.second) for row in against.rows] == [("lexical", "popular"), ("dense", "popular")]
     assert against.to_frame("polars").columns[-4:] == ["queries_for", "for_low", "for_high", "power_for"]
 

@@ -273,7 +273,7 @@ def test_systems_may_have_several_runs():
 
 
 def test_baselines_families_and_formats():
-    made = gradely.suite(SUITE, ["RR", "P@1"], baselines="b", family="all")
+    made = gradely.suite(SUITE, ["RR", "P@1"], baseline="b", family="all")
     assert {pair.second for pair in made.pairs} == {"b"} and len(made.pairs) == 4
     expected = gradely.comparison.tests.adjust([pair.p for pair in made.pairs], "holm")
     assert [pair.adjusted for pair in made.pairs] == pytest.approx(expected.tolist())
@@ -311,7 +311,7 @@ def files(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("file", ["data/suite.toml", "data/suite.json"])
 def test_files_and_dicts_say_the_same(files, file, capsys):
-    expected = gradely.suite(SUITE, ["RR"], baselines="b")
+    expected = gradely.suite(SUITE, ["RR"], baseline="b")
     assert gradely.suite(file).pairs == expected.pairs
     assert cli(["suite", file]) == 0
     assert capsys.readouterr().out.rstrip() == str(expected)

@@ -74,7 +74,7 @@ def test_differences_by_segment_are_those_of_scipy():
 
 def test_pairs_by_segment_follow_the_baseline():
     three = RUNS | {"same": RUNS["good"]}
-    segments = gradely.compare(QRELS, three, ["RR"], baselines="bad", by=KINDS).segments
+    segments = gradely.compare(QRELS, three, ["RR"], baseline="bad", by=KINDS).segments
     assert {(pair.first, pair.second) for pair in segments.pairs} == {("good", "bad"), ("same", "bad")}
 
 

@@ -65,7 +65,7 @@ def expected_row(pair, mean):
         {},
         {"simultaneous": True},
         {"simultaneous": True, "family": "all"},
-        {"baselines": "popular"},
+        {"baseline": "popular"},
         {"test": "wilcoxon"},
     ],
     ids=str,
@@ -97,7 +97,7 @@ def test_equivalence_is_shown_where_a_region_is_given(demo, browser, tmp_path): 
 def test_an_infinite_effect_keeps_its_sign(browser, tmp_path):  # noqa: F811
     qrels = {f"q{i}": {"a": 1} for i in range(5)}
     runs = {"bad": {q: ["x", "a"] for q in qrels}, "good": {q: ["a", "x"] for q in qrels}}
-    path, _ = save_page(tmp_path, qrels, runs, ["RR"], baselines="good")
+    path, _ = save_page(tmp_path, qrels, runs, ["RR"], baseline="good")
     browser.open(path)
     pick(browser, "first", "bad")
     pick(browser, "second", "good")

@@ -97,7 +97,7 @@ def command(
     if files:
         names = iter(data.runs)
         runs = Groups(dict(data.runs), {system: [next(names) for _ in paths] for system, paths in files.items()})
-    design["baselines"] = baselines if files else data.name_baselines(baselines, "compare")
+    design["baseline"] = baselines if files else data.name_baselines(baselines, "compare")
     with data.bar() as bar:
         comparison = compare(
             human or data.qrels,

@@ -35,7 +35,7 @@ def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptio
     query.
     """
     data = request.read()
-    design["baselines"] = data.name_baselines(baselines, "plan for")
+    design["baseline"] = data.name_baselines(baselines, "plan for")
     with data.bar() as bar:
         result = plan(data.qrels, data.runs, data.measures, progress=bar, **design, **request.keywords)
     write_result(result, output)

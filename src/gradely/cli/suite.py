@@ -84,7 +84,7 @@ def command(
     names = options.choose_measures(measures, policies["ties"]) if measures else listed.measures
     with show_progress(sizes_of(listed)) as bar:
         chosen = baselines or tuple(listed.baselines)
-        result = suite(listed.collections, names, baselines=chosen, progress=bar, **design, **policies)
+        result = suite(listed.collections, names, baseline=chosen, progress=bar, **design, **policies)
         html = result.to_html(command=command_line()) if page else ""
     if figure:
         from gradely.comparison.charts import picture

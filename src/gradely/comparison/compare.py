@@ -375,7 +375,7 @@ def compare(
     runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
-    baselines: str | Iterable[str] = (),
+    baseline: str | Iterable[str] = (),
     test: TestName = "t",
     correction: Correction | None = None,
     family: Literal["measure", "all"] = "measure",
@@ -404,9 +404,10 @@ def compare(
     holes: bool = False,
     samples: int = SAMPLES,
 ) -> Comparison:
-    """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against baselines.
+    """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against a baseline.
 
-    `test` is t, wilcoxon, randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
+    With `baseline`, the name of a run or several, only pairs with it are compared. `test` is t, wilcoxon,
+    randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
     `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` says what is
     corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
     family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
@@ -427,7 +428,7 @@ def compare(
     groups = Groups.of(runs)
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
-    design = design.settle(baselines, named if groups is None else groups.members)
+    design = design.settle(baseline, named if groups is None else groups.members)
     if holes and (groups is not None or judge is not None):
         raise DataError("holes are about single runs and the labels of one qrels: leave out holes, or groups and judge")
     if judge is not None:

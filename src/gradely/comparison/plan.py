@@ -155,7 +155,7 @@ def plan(
     runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
     *,
-    baselines: str | Iterable[str] = (),
+    baseline: str | Iterable[str] = (),
     difference: float | None = None,
     power: float = POWER,
     alpha: float = 0.05,
@@ -195,7 +195,7 @@ def plan(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
     named = name_runs(runs)
-    design = Design(alpha=alpha).settle(baselines, named)
+    design = Design(alpha=alpha).settle(baseline, named)
     wanted = parse_all(measures)
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)

@@ -724,7 +724,7 @@ def suite(
     collections: Any,
     measures: MeasureLike | Iterable[MeasureLike] | None = None,
     *,
-    baselines: str | Iterable[str] | None = None,
+    baseline: str | Iterable[str] | None = None,
     correction: Correction = "holm",
     family: Literal["measure", "all"] = "measure",
     alpha: float = 0.05,
@@ -745,10 +745,10 @@ def suite(
     if isinstance(collections, str | os.PathLike | Source):
         file = read_suite(collections)
         collections, measures = file.collections, measures if measures is not None else file.measures
-        baselines = baselines if baselines is not None else file.baselines
+        baseline = baseline if baseline is not None else file.baselines
     _check_collections(collections)
     systems = dict.fromkeys(str(name) for entry in collections.values() for name in entry["runs"])
-    design = Design("t", correction, alpha, family=family).settle(baselines or (), systems)
+    design = Design("t", correction, alpha, family=family).settle(baseline or (), systems)
     names = DEFAULT if measures is None else measures
     compared = {
         str(name): compare(
