@@ -9,7 +9,7 @@ distribution of differences whose mean is 0: for the tests the question is the m
 """
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import erfc, sqrt
 from typing import Any, TypeAlias
 
@@ -155,36 +155,66 @@ def simultaneous_coverage(trials: int) -> Table:
     return Table(["queries", "t", "simultaneous"], rows, 3)
 
 
-REPEATS = {50: ((2, 2), (3, 3), (5, 5)), 500: ((2, 2), (3, 3), (5, 5), (10, 10), (3, 10))}
+REPEATS = {50: ((2, 2), (3, 3), (5, 5)), 500: ((2, 2), (3, 3), (5, 5), (10, 10), (3, 10), (3, 1))}
 """numbers of queries, and of runs of two systems"""
+UNEVEN = (((2, 2), (0.02, 0.005)), ((3, 3), (0.02, 0.005)), ((5, 5), (0.02, 0.005)), ((2, 1), (0.02, 0.0)))
+"""numbers of runs of two systems, and how much their means vary from seed to seed"""
+SEEDS = 0.01
+"""how much the mean of a system varies from seed to seed where nothing else is said"""
+
+
+def draw_systems(
+    rng: np.random.Generator, trials: int, queries: int, counts: Sequence[int], deviations: Sequence[float]
+) -> list[list[Any]]:
+    """Return the values [queries, runs] of two systems that are equally good, trial by trial.
+
+    From query to query their difference varies by .1, from seed to seed a system's mean by its deviation, and each
+    value besides by .05. A single run stands for itself, and has no deviation.
+    """
+    differs = rng.normal(0, 0.1, (queries, trials))
+    seeds = [deviation if runs > 1 else 0.0 for runs, deviation in zip(counts, deviations, strict=True)]
+    return [
+        [
+            side * differs[:, [i]] / 2 + rng.normal(0, seed, runs) + rng.normal(0, 0.05, (queries, runs))
+            for i in range(trials)
+        ]
+        for side, runs, seed in zip((1, -1), counts, seeds, strict=True)
+    ]
+
+
+def compare_systems(first: list[Any], second: list[Any]) -> tuple[Any, Any]:
+    """Return the differences of means over runs [queries, trials], and the p-values of compare --group."""
+    means = np.stack([a.mean(axis=1) - b.mean(axis=1) for a, b in zip(first, second, strict=True)], axis=1)
+    ends = np.arange(len(first))
+    estimates, _ = estimate(means, [*first, *second], Pairs(ends, len(first) + ends))
+    return means, estimates.p_values()
 
 
 def seed_errors(trials: int) -> Table:
-    """Return the share of nulls with p below 0.05 where systems have several runs: four ways to test them.
-
-    From query to query the difference of the systems varies by .1, from seed to seed a system's mean by .01, and each
-    value besides by .05.
-    """
+    """Return the share of nulls with p below 0.05 where systems have several runs: four ways to test them."""
     rows: list[list[Any]] = []
     for queries, counts in ((queries, counts) for queries, listed in REPEATS.items() for counts in listed):
         rng = np.random.default_rng(queries + sum(counts))
-        differs = rng.normal(0, 0.1, (queries, trials))
-        first, second = (
-            [
-                side * differs[:, [i]] / 2 + rng.normal(0, 0.01, runs) + rng.normal(0, 0.05, (queries, runs))
-                for i in range(trials)
-            ]
-            for side, runs in zip((1, -1), counts, strict=True)
-        )
-        both, least = list(zip(first, second, strict=True)), min(counts)
-        single = np.stack([a[:, 0] - b[:, 0] for a, b in both], axis=1)
-        means = np.stack([a.mean(axis=1) - b.mean(axis=1) for a, b in both], axis=1)
-        pooled = np.stack([(a[:, :least] - b[:, :least]).ravel() for a, b in both], axis=1)
-        estimates, _ = estimate(means, [*first, *second], Pairs(np.arange(trials), trials + np.arange(trials)))
-        p = [*map(tests.t_test, (single, means, pooled)), estimates.p_values()]
+        first, second = draw_systems(rng, trials, queries, counts, (SEEDS, SEEDS))
+        least = min(counts)
+        single = np.stack([a[:, 0] - b[:, 0] for a, b in zip(first, second, strict=True)], axis=1)
+        pooled = np.stack([(a[:, :least] - b[:, :least]).ravel() for a, b in zip(first, second, strict=True)], axis=1)
+        means, grouped = compare_systems(first, second)
+        p = [*map(tests.t_test, (single, means, pooled)), grouped]
         rows.append([queries, " and ".join(map(str, counts)), *(float(np.mean(one < ALPHA)) for one in p)])
     header = ["queries", "runs", "one run of each", "means over runs, t", "runs pooled as queries", "compare --group"]
     return Table(header, rows, 3)
+
+
+def uneven_seed_errors(trials: int) -> Table:
+    """Return the share of nulls with p below 0.05 where one system varies more from seed to seed than the other."""
+    rows: list[list[Any]] = []
+    for counts, deviations in UNEVEN:
+        first, second = draw_systems(np.random.default_rng(sum(counts)), trials, 500, counts, deviations)
+        means, grouped = compare_systems(first, second)
+        p = [float(np.mean(one < ALPHA)) for one in (tests.t_test(means), grouped)]
+        rows.append([" and ".join(map(str, counts)), " and ".join(f"{one:g}" for one in deviations), *p])
+    return Table(["runs", "seeds vary by", "means over runs, t", "compare --group"], rows, 3)
 
 
 SPREADS = {5: (0.0, 0.03, 0.1), 13: (0.0, 0.01, 0.03, 0.1)}
@@ -278,7 +308,11 @@ def _covers(intervals: Any, mean: Any) -> float:
     return float(np.mean(~((low > mean) | (high < mean))))
 
 
-TOPICS = {"gate": (gate_verdicts,), "judge": (judge_coverage,), "systems": (seed_errors, collection_errors)}
+TOPICS = {
+    "gate": (gate_verdicts,),
+    "judge": (judge_coverage,),
+    "systems": (seed_errors, uneven_seed_errors, collection_errors),
+}
 """tables that are printed by themselves"""
 
 

@@ -30,6 +30,7 @@ def printed(header):
         (error_rates.judge_coverage, 200, 3),
         (error_rates.simultaneous_coverage, 100, 1),
         (error_rates.seed_errors, 200, 2),
+        (error_rates.uneven_seed_errors, 200, 2),
         (error_rates.collection_errors, 100, 2),
     ],
 )

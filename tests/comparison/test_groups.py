@@ -57,16 +57,20 @@ def by_definition(first, second):
     """Return difference, standard error, freedom and shares of two systems, [run][query] each, by plain loops."""
     n = len(first[0])
     differ = [mean([run[q] for run in first]) - mean([run[q] for run in second]) for q in range(n)]
-    terms, freedoms, rest = [variance(differ) / n], [n - 1], 0.0
+    terms, freedoms, rest = [], [], 0.0
     for runs in (first, second):
         if len(runs) > 1:
             terms.append(variance([mean(run) for run in runs]) / len(runs))
             freedoms.append(len(runs) - 1)
             rest += leftover(runs) / (n * len(runs))
-    square = max(sum(terms) - rest, *terms)
-    freedom = sum(terms) ** 2 / sum(term**2 / f for term, f in zip(terms, freedoms, strict=True))
-    parts = [max(0.0, part) for part in (terms[0] - rest, sum(terms[1:]) - rest, rest)]
-    return mean(differ), sqrt(square), freedom, [part / sum(parts) for part in parts]
+    of_queries, of_runs = variance(differ) / n, sum(terms)
+    square = max(of_queries + max(0.0, of_runs - rest), rest)
+    slow = [1.0] if len(terms) == 1 else [2 - 2 / (3 * freedom) for freedom in freedoms]
+    inverse = (1 - max(0.0, of_runs - rest) / square) ** 2 / (n - 1)
+    for term, exponent, freedom in zip(terms, slow, freedoms, strict=True):
+        inverse += (term * max(0.0, of_runs - rest) / of_runs / square) ** exponent / freedom
+    parts = [max(0.0, part) for part in (of_queries - rest, of_runs - rest, rest)]
+    return mean(differ), sqrt(square), 1 / inverse, [part / sum(parts) for part in parts]
 
 
 @pytest.mark.parametrize(("seed", "counts"), [(1, (3, 3)), (2, (2, 5)), (3, (4, 1)), (4, (10, 2)), (5, (3, 3, 2))])
@@ -91,6 +95,37 @@ def test_pairs_are_what_the_definition_says(seed, counts):
         assert [pair.wins, pair.ties, pair.losses] == count
 
 
+def test_weights_of_queries_are_those_of_values_times_weights():
+    """With whole numbers that sum to the number of queries, a weight multiplies all values of its query."""
+    weights = [2, 0.5, 0.5, 1] * 5
+    systems = {"a": drawn(1, 3), "b": drawn(2, 4, 8)}
+    given = dict(zip(QUERIES, weights, strict=True))
+    made = gradely.compare(QRELS, systems, ["RR"], weights=given, by={q: "xy"[i % 2] for i, q in enumerate(QUERIES)})
+    (pair,) = made.pairs
+    sides = [
+        [[w * value for w, value in zip(weights, values_of(run), strict=True)] for run in systems[name]]
+        for name in (pair.first, pair.second)
+    ]
+    difference, error, freedom, shares = by_definition(*sides)
+    assert (pair.difference, pair.freedom) == pytest.approx((difference, freedom))
+    assert pair.p == pytest.approx(2 * stats.t.sf(abs(difference) / error, freedom), rel=1e-9)
+    assert pair.shares == pytest.approx(shares)
+    assert made.mean()[pair.first]["RR"] == pytest.approx(mean([mean(run) for run in sides[0]]))
+    assert "weighted means" in made.caption() and made.as_dict()["design"]["weighted"]
+    alone = {q: w for q, w in given.items() if int(q[1:]) % 2}
+    (odd,) = gradely.compare(QRELS, systems, ["RR"], weights=alone, queries=list(alone)).pairs
+    by_segment = next(one for one in made.segments.pairs if one.segment == "y")
+    assert (by_segment.difference, by_segment.low, by_segment.high) == pytest.approx(
+        (odd.difference, odd.low, odd.high)
+    )
+    without = made.pairwise.leave_out(0)
+    rest = {query: weight for query, weight in given.items() if query != "q0"}
+    (left,) = gradely.compare(QRELS, systems, ["RR"], weights=rest, queries=list(rest)).pairs
+    assert (without.differences[0, 0], without.p[0, 0]) == pytest.approx((left.difference, left.p))
+    equal = gradely.compare(QRELS, systems, ["RR"], weights=dict.fromkeys(QUERIES, 7.0)).pairs[0]
+    assert equal == gradely.compare(QRELS, systems, ["RR"]).pairs[0]
+
+
 def means_of(sides):
     return [np.round(np.mean(runs, axis=0), 12) for runs in sides]
 
@@ -103,7 +138,7 @@ def test_a_small_case_by_hand():
     between = 0.125 / 2  # the variance of 1 and .5 over two runs; nothing is left beside queries and runs
     assert estimates.difference[0] == 0.5
     assert estimates.error[0] == pytest.approx(sqrt(0.0625 + between))
-    assert estimates.freedom[0] == pytest.approx((0.0625 + between) ** 2 / (0.0625**2 + between**2))
+    assert estimates.freedom[0] == pytest.approx(1 / (0.5**2 + 0.5))  # half of it squared, and half as it is
     assert shares == [(0.5, 0.5, 0.0)]
 
 
@@ -111,7 +146,7 @@ def test_what_query_and_run_leave_is_taken_off_once():
     values = np.array([[0.0, 1.0], [0.5, 0.5]])
     assert spread_of(values) == (0.0625, 0.0625)
     estimates, (shares,) = estimate(np.array([[0.5], [0.5]]), [values, np.zeros((2, 1))], ONE_PAIR)
-    # 0 over queries + .0625 over runs - .0625, and not below its largest term
+    # 0 over queries + .0625 over runs - .0625, and not below what is left
     assert estimates.error[0] == pytest.approx(0.25) and estimates.freedom[0] == pytest.approx(1)
     assert shares == (0.0, 0.0, 1.0)
 
@@ -175,7 +210,8 @@ def test_differences_that_are_the_same_on_every_query_still_vary_with_the_runs()
     systems = {"a": [ranked([1] * 20), ranked([2] * 20)], "b": [ranked([4] * 20), ranked([5] * 20)]}
     (pair,) = gradely.compare(QRELS, systems, ["RR"]).pairs
     error = sqrt(variance([1, 1 / 2]) / 2 + variance([1 / 4, 1 / 5]) / 2)
-    freedom = error**4 / (variance([1, 1 / 2]) ** 2 / 4 + variance([1 / 4, 1 / 5]) ** 2 / 4)
+    terms = [variance([1, 1 / 2]) / 2, variance([1 / 4, 1 / 5]) / 2]
+    freedom = 1 / sum((term / error**2) ** (4 / 3) for term in terms)
     assert pair.p == pytest.approx(2 * stats.t.sf((0.75 - 0.225) / error, freedom), rel=1e-9)
     assert pair.shares == pytest.approx((0, 1, 0))
 

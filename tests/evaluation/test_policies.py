@@ -369,12 +369,14 @@ def test_leaving_a_query_out_keeps_the_weights_of_the_others():
         assert influence.adjusted[i, 0, 0] == pytest.approx(again.p, abs=1e-12)
 
 
-def test_weights_are_refused_where_no_test_is_derived():
+def test_policies_hold_for_systems_with_several_runs():
     qrels, runs, weights = random_pair(np.random.default_rng(5), 8)
     systems = {"one": [runs["one"], runs["two"]], "two": [runs["two"]]}
-    with pytest.raises(DataError, match="weights of queries are not derived for systems with several runs"):
-        gradely.compare(qrels, systems, ["nDCG"], weights=weights)
-    assert gradely.compare(qrels, systems, ["nDCG"], empty="skip", exclude_self=True).pairs
+    for policies in ({"weights": weights}, {"empty": "skip", "exclude_self": True}):
+        alone = {name: gradely.evaluate(qrels, run, ["nDCG"], **policies)["nDCG"] for name, run in runs.items()}
+        means = gradely.compare(qrels, systems, ["nDCG"], **policies).mean()
+        assert means["one"]["nDCG"] == pytest.approx((alone["one"] + alone["two"]) / 2, abs=1e-15)
+        assert means["two"]["nDCG"] == alone["two"]
 
 
 def test_a_page_shows_weighted_numbers():

@@ -429,6 +429,8 @@ def compare(
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baseline, named if groups is None else groups.members)
+    if groups is not None:
+        check_design(design)
     if holes and (groups is not None or judge is not None):
         raise DataError("holes are about single runs and the labels of one qrels: leave out holes, or groups and judge")
     if judge is not None:
@@ -440,8 +442,6 @@ def compare(
     judgments = read_selected(
         qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)
     )
-    if groups is not None:
-        check_design(design, weighted=judgments.weights is not None)
     opened = open_runs(named, columns, settings)
     details = details and groups is None  # the page of systems shows no rankings
     places: TiePolicy = "trec" if details else "expected"

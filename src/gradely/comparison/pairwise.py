@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -400,7 +400,7 @@ class Pairwise:
         """Whether p-values without each query follow from sums over all of them: those of t do."""
         return self.design.test == "t"
 
-    def leave_out(self, query: int) -> "Pairwise":
+    def leave_out(self, query: int) -> Self:
         """Return the same runs without one query."""
         values = np.delete(self.values, query, axis=1)
         weights = None if self.weights is None else normalize_weights(np.delete(self.weights, query))

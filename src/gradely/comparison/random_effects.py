@@ -3,7 +3,12 @@
 Collections differ in what is asked and what is relevant, and so does the difference of two systems. Its mean over all
 collections like these is estimated from the difference y_k on each collection and its variance v_k. The variance of
 the true differences, τ², is that of Paule and Mandel (1982): with it, the weighted squares around the mean are as
-large as they should be. The mean has t with K - 1 degrees of freedom (Hartung and Knapp 2001; Sidik and Jonkman 2002).
+large as they should be.
+
+The weights that are best with a known τ², 1/(v_k + τ²), leave the mean to one or two large collections where τ² happens
+to be estimated as 0, and then too much is significant (IntHout, Ioannidis and Borm 2014). So the median of the v_k is
+added to each, and the standard error is the one that does not rest on the weights being the best: from the distance of
+each y_k to the mean, corrected for its leverage (Bell and McCaffrey 2002; Tipton 2015). t has K - 1 degrees of freedom.
 """
 
 from math import inf, sqrt
@@ -14,8 +19,8 @@ import numpy as np
 from gradely.comparison.student import t_upper
 from gradely.data.ids import Floats
 
-STEPS = 100
-"""halvings of the interval that holds τ²: more than a double has digits"""
+STEPS = 60
+"""halvings of the interval that holds τ²: more than the digits of a double"""
 SAME = 1e-12
 """differences that agree to so much are the same"""
 
@@ -32,6 +37,8 @@ class Combined(NamedTuple):
     """the share of the variation between collections that is not chance (Higgins and Thompson 2002)"""
     weights: list[float]
     """the share that each collection has in the mean"""
+    variance: float
+    """of the mean, by τ² and the variances of the collections alone, which is steadier than the error"""
 
     def prediction(self, level: float) -> tuple[float, float] | None:
         """Return the interval of the true difference on a new collection; None for fewer than three.
@@ -41,32 +48,31 @@ class Combined(NamedTuple):
         freedom = len(self.weights) - 2
         if freedom < 1:
             return None
-        reach = t_upper((1 - level) / 2, freedom) * sqrt(self.tau2 + self.error**2)
+        reach = t_upper((1 - level) / 2, freedom) * sqrt(self.tau2 + self.variance)
         return self.difference - reach, self.difference + reach
 
 
 def combine(y: Floats, v: Floats) -> Combined | None:
-    """Combine differences `y` with variances `v` of two collections or more.
+    """Combine differences `y` with variances `v` of two collections or more; None where all differences are the same.
 
-    None where collections on which nothing varies leave nothing to weight by: a variance of 0 and τ² = 0.
-
-    Hartung and Knapp's standard error has the factor √max(1, Q/(K - 1)), where Q are the weighted squares around the
-    mean. With τ² by Paule and Mandel it is 1, since Q is K - 1 where τ² is above 0 and at most K - 1 where it is 0.
+    With the weights w_k and s_k = v_k + τ², the variance of the mean is Σ w_k²·e_k²·s_k/Var(e_k) for the distances e_k
+    of the y_k to it, where Var(e_k) = s_k·(1 - 2w_k) + Σ w²s.
 
     >>> found = combine(np.array([0.1, 0.3]), np.array([0.01, 0.01]))  # Q(τ²) = 2·0.1²/(0.01 + τ²) = 1
     >>> round(found.difference, 4), round(found.tau2, 4), round(found.error, 4)
     (0.2, 0.01, 0.1)
     """
-    scatter = squares(y, v, 0.0)
-    tau2 = paule_mandel(y, v)
-    if tau2 == 0 and not v.all():
+    if np.ptp(y) <= SAME:
         return None
-    weights = 1 / (v + tau2)
-    total = float(weights.sum())
-    excess = 1 - (len(y) - 1) / scatter if scatter > 0 else 0.0
-    return Combined(
-        float((weights * y).sum()) / total, 1 / sqrt(total), tau2, max(0.0, excess), (weights / total).tolist()
-    )
+    tau2, scatter = paule_mandel(y, v), squares(y, v, 0.0)
+    spread = v + tau2
+    weights = 1 / (spread + (np.median(v) or v.mean()))
+    weights /= weights.sum()
+    mean = float((weights * y).sum())
+    variance = float((weights**2 * spread).sum())
+    distance = spread * (1 - 2 * weights) + variance
+    error = sqrt(float((weights**2 * (y - mean) ** 2 * spread / distance).sum()))
+    return Combined(mean, error, tau2, max(0.0, 1 - (len(y) - 1) / scatter), weights.tolist(), variance)
 
 
 def paule_mandel(y: Floats, v: Floats) -> float:

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from math import fsum, sqrt
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 KEYS = ("qrels", "runs")
 """what a collection has"""
+OWN = ("weights", "exclude")
+"""what it may have besides: the weights of its queries, and documents that are dropped first"""
 EXAMPLE = '[covid], and below it qrels = "covid.qrels" and runs.bm25 = "covid.bm25.run"'
 MACRO = "macro mean"
 POLICIES = (
@@ -70,6 +72,11 @@ def read_suite(path: Any) -> SuiteFile:
             "qrels": _path(folder, entry["qrels"], f"{source.name}: {name}: qrels"),
             "runs": {system: _files(folder, run, f"{source.name}: {name}: {system}") for system, run in runs.items()},
         }
+        for key in OWN:
+            if key in entry:
+                path = _path(folder, entry[key], f"{source.name}: {name}: {key}")
+                is_column = key == "weights" and not os.path.exists(path)
+                collections[name][key] = entry[key] if is_column else path
     if not collections:
         raise InputError(f"{source.name}: there is no collection: write {EXAMPLE}")
     return SuiteFile(measures, baselines, collections)
@@ -115,14 +122,15 @@ def _words(source: Source, content: dict[str, Any], key: str) -> list[str] | Non
 
 
 def _check_keys(where: str, entry: Mapping[str, Any]) -> None:
-    """Refuse a collection that lacks qrels or runs, or has something else."""
+    """Refuse a collection that lacks qrels or runs, or has something that is unknown."""
     for key in KEYS:
         if key not in entry:
             raise InputError(f"{where} has no {key}: write {EXAMPLE}")
     for key in entry:
-        if key not in KEYS:
-            above = ": it goes above the first collection" if key in ("measures", "baseline") else ""
-            raise InputError(f"{where}: a collection has qrels and runs, and no {key}{above}.{did_you_mean(key, KEYS)}")
+        if key not in KEYS + OWN:
+            above = key in ("measures", "baseline")
+            what = "it goes above the first collection" if above else "it has qrels and runs, maybe weights and exclude"
+            raise InputError(f"{where}: a collection has no {key}: {what}.{did_you_mean(key, KEYS + OWN)}")
 
 
 def _path(folder: str, path: Any, where: str) -> str:
@@ -184,7 +192,7 @@ class SuitePair(NamedTuple):
     i2: float | None
     """the share of the variation between collections that is not chance"""
     prediction: Prediction | None
-    """for a new collection; None for fewer than three collections, and where nothing can be weighted
+    """for a new collection; None for fewer than three collections, and where all have the same difference
 
     Like all intervals here, it is cut at the largest difference that the measure can have.
     """
@@ -232,7 +240,7 @@ class SuitePairs(Estimated):
 
     @cached_property
     def combined(self) -> list[list[Combined | None]]:
-        """The pairs over their collections, by measure; None where there is one, or where nothing can be weighted."""
+        """The pairs over their collections, by measure; None where there is one, or all have the same difference."""
         return [[_combine(effects) for effects in of_pairs] for of_pairs in self.by_collection]
 
     @cached_property
@@ -242,7 +250,7 @@ class SuitePairs(Estimated):
 
     @cached_property
     def estimates(self) -> list[Estimates]:
-        """The mean over collections by random effects; what a single collection says; or the macro mean."""
+        """The mean over collections by random effects, or what a single collection says."""
         return [
             _join([_estimate(effects, found) for effects, found in zip(of_pairs, combined, strict=True)])
             for of_pairs, combined in zip(self.by_collection, self.combined, strict=True)
@@ -303,7 +311,7 @@ def _combine(effects: list[Effect]) -> Combined | None:
 
 
 def _estimate(effects: list[Effect], found: Combined | None) -> tuple[float, float, float, float]:
-    """Return difference, error, freedom and units: by random effects where they are defined."""
+    """Return difference, error, freedom and units: by random effects, unless the difference is always the same."""
     if found is not None:
         return found.difference, found.error, len(effects) - 1.0, float(len(effects))
     if len(effects) == 1:
@@ -574,18 +582,32 @@ class Suite(Result):
 
     def caption(self) -> str:
         """Return what is needed to do it again: test, correction, alpha, collections, policies."""
-        settings, pairwise = self.board.settings, self.pairwise
-        unusual = settings.describe(weighted=self.board.weights is not None)
-        policies = f"ties {settings.ties}, queries {settings.queries}{unusual}, {settings.precision} precision"
-        counts = f"{count_of(len(self.collections), 'collection')}, {policies}"
+        pairwise = self.pairwise
+        counts = f"{count_of(len(self.collections), 'collection')}, {self.describe_policies()}"
         if not len(pairwise.pairs):
             return f"{self._explain_untested()}; {counts}"
         level = f"{100 * (1 - self.design.alpha):g} %"
         return (
-            f"{pairwise.test_name} (τ² by Paule and Mandel; Hartung and Knapp's t, K − 1 degrees of freedom for K "
-            f"collections), {describe_family(pairwise)}, α = {self.design.alpha:g}; {level} intervals, not corrected; "
+            f"{pairwise.test_name} (τ² by Paule and Mandel; robust errors of Bell and McCaffrey; K − 1 degrees of "
+            f"freedom for K collections), {describe_family(pairwise)}, α = {self.design.alpha:g}; {level} intervals, "
+            "not corrected; "
             f"{counts}"
         )
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the queries of a collection have weights."""
+        return any(comparison.board.weights is not None for comparison in self.collections.values())
+
+    def policies(self) -> dict[str, Any]:
+        """Return how runs were read and measured, as plain data."""
+        return asdict(self.board.settings) | {"weighted": self.is_weighted}
+
+    def describe_policies(self) -> str:
+        """Return how runs were read and measured."""
+        settings = self.board.settings
+        unusual = settings.describe(weighted=self.is_weighted)
+        return f"ties {settings.ties}, queries {settings.queries}{unusual}, {settings.precision} precision"
 
     def _explain_untested(self) -> str:
         if len(self.systems) < 2:
@@ -595,7 +617,7 @@ class Suite(Result):
     @cached_property
     def notes(self) -> list[Note]:
         """What is lacking, what could not be tested as it should, and what happened on each collection."""
-        return [*self._note_lacking(), *self._note_few(), *self._note_unweighted(), *self.data_notes]
+        return [*self._note_lacking(), *self._note_few(), *self._note_constant(), *self.data_notes]
 
     @cached_property
     def data_notes(self) -> list[Note]:
@@ -641,24 +663,11 @@ class Suite(Result):
             notes.append(Note("two", len(two), len(pairs), text))
         return notes
 
-    def _note_unweighted(self) -> list[Note]:
-        """Say where nothing varies, so that no collection can be weighted, or no t computed."""
-        pairwise = self.pairwise
-        if not len(pairwise.pairs):
+    def _note_constant(self) -> list[Note]:
+        """Say where the difference is the same on every collection, so that there is no t."""
+        if not len(self.pairwise.pairs):
             return []
-        cells = [
-            (m, i)
-            for m, of_pairs in enumerate(pairwise.by_collection)
-            for i, effects in enumerate(of_pairs)
-            if len(effects) > 1 and pairwise.combined[m][i] is None and pairwise.differing[m, i]
-        ]
-        text = (
-            f"in {len(cells):,} of {count_of(pairwise.p.size, 'test')} the difference is the same on every query of a "
-            "collection, which then has no variance to be weighted by: the macro mean and its t take the place of "
-            "random effects"
-        )
-        notes = [Note("unweighted", len(cells), pairwise.p.size, text)] if cells else []
-        return [*notes, *(note for note in note_tests(pairwise) if note.kind in ("spreadless", "coarse"))]
+        return [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
@@ -671,7 +680,8 @@ class Suite(Result):
             "summary": self.summary(),
             "caption": self.caption(),
             "design": {"correction": self.design.correction, "alpha": self.design.alpha, "family": self.design.family}
-            | {"baselines": list(self.design.baselines)},
+            | {"baselines": list(self.design.baselines)}
+            | self.policies(),
             "collections": [
                 {"collection": name, "queries": len(self.collections[name].board.queries)}
                 | {"means": means, "lacking": self.lacking.get(name, [])}
@@ -737,7 +747,7 @@ def suite(
     unless others are given. The difference of two systems is that over all collections like these, by random effects;
     `correction` is over the pairs of each measure, or over all with `family="all"`. `policies` are the options of
     compare that say how runs are read and measured, such as ties, queries, exclude_self, empty and threads; they hold
-    for all collections.
+    for all collections. A collection may have `weights` and `exclude` of its own, which hold unless others are given.
     """
     unknown = next((name for name in policies if name not in POLICIES), None)
     if unknown is not None:
@@ -747,7 +757,7 @@ def suite(
         collections, measures = file.collections, measures if measures is not None else file.measures
         baseline = baseline if baseline is not None else file.baselines
     _check_collections(collections)
-    systems = dict.fromkeys(str(name) for entry in collections.values() for name in entry["runs"])
+    systems = dict.fromkeys(system for entry in collections.values() for system in _list_systems(entry["runs"]))
     design = Design("t", correction, alpha, family=family).settle(baseline or (), systems)
     names = DEFAULT if measures is None else measures
     compared = {
@@ -757,11 +767,15 @@ def suite(
             names,
             alpha=alpha,
             progress=_prefix(progress, str(name)),
-            **policies,
+            **{key: entry[key] for key in OWN if key in entry} | policies,
         )
         for name, entry in collections.items()
     }
     return Suite(compared, design)
+
+
+def _list_systems(runs: Any) -> list[str]:
+    return [str(name) for name in (runs.members if isinstance(runs, Groups) else runs)]
 
 
 def _name_systems(runs: Any) -> Any:

@@ -96,7 +96,7 @@ class SuiteGate(Verdicts):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
-        return super().as_dict() | {"collections": self.effects_table().records()}
+        return super().as_dict() | self.suite.policies() | {"collections": self.effects_table().records()}
 
     def remarks(self) -> list[str]:
         """Return what the columns are, and how it was decided."""
@@ -108,7 +108,8 @@ class SuiteGate(Verdicts):
     def caption(self) -> str:
         """Return how it was decided."""
         floors = ["the gate fails where the mean over collections is below its floor, which is not tested"]
-        counts = [*(floors if self.floors else []), count_of(len(self.collections), "collection")]
+        how = f"{count_of(len(self.collections), 'collection')}, {self.suite.describe_policies()}"
+        counts = [*(floors if self.floors else []), how]
         if self.old is None:
             return "; ".join(counts)
         design, count = self.suite.design, len(self.changes)

@@ -30,7 +30,8 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
     if isinstance(run.scores, LazyScores):
         raise DataError(
             f"{run.where}: a document pattern is for runs that are read here, and this is a lazy frame: name the "
-            "documents in its engine (with regexp_extract) and use duplicates='max', or collect it first"
+            "documents in its engine (with regexp_extract) and use duplicates='max', or collect it first; "
+            "gradely.adapters.spark.evaluate takes a pattern"
         )
     rows, passages, documents, names = Rows(run.name, "max" if duplicates == "error" else duplicates), 0, 0, 0
     first = None
