@@ -173,7 +173,7 @@ def test_a_gate_on_a_suite_is_what_its_collections_say():
     found = gradely.suite(SUITE, ["RR", "P@1"], alpha=0.1)
     made = found.gate("b", "a", max_drop=0.05, floors={"R@2": 0.9})
     columns = [differences(entry, "a", "b") for entry in SUITE.values()]
-    _, drop, error = iterate([np.mean(one) for one in columns], [np.var(one, ddof=1) / len(one) for one in columns])
+    _, drop, error, _ = iterate([np.mean(one) for one in columns], [np.var(one, ddof=1) / len(one) for one in columns])
     first = made.changes[0]
     assert (first.drop, first.limit) == (pytest.approx(drop, abs=1e-9), 0.05)
     assert first.p == pytest.approx(stats.t.sf((drop - 0.05) / error, 4), rel=1e-6)
@@ -277,7 +277,11 @@ def test_a_team_gates_a_suite_with_one_command(files, capsys):
         (["x", "c"], "with --suite a gate takes one system, NEW, and not also c"),
         (["c", "--save", "x.json"], "--save is not for a --suite"),
         (["c", "--test", "wilcoxon"], "--test is not for a --suite"),
-        (["c", "--feature", "1"], "--feature is not for a --suite"),
+        (["c", "--only", "x.txt"], "--only is not for a --suite"),
+        (
+            ["c", "--feature", "1", "--feature", "2"],
+            "give one --feature: in a suite, a system has one run in each file",
+        ),
         (["d"], "no system 'd' in this suite."),
         (["c", "--junit", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the files that are read"),
     ],

@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures, show_progress
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
-from gradely.cli.suite import files_of, sizes_of
+from gradely.cli.suite import files_of, keep_systems, open_suite, sizes_of
 from gradely.comparison.gate import Gate, gate, is_saved, keep_scores, read_saved
 from gradely.comparison.suite import read_suite, suite
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
@@ -199,8 +199,12 @@ def gate_on_runs(
 SUITED = {
     *("qrels", "new", "baseline", "collections", "measures", "drops", "margins", "minimum", "strict", "undecided"),
     *("alpha", "correction", "summary", "junit", "form", "digits", "path", "safe_csv", *options.SETTINGS),
+    *("weights", "exclude", "columns", "duplicates", "document_pattern", "qrels_format", "run_format", "features"),
+    *("ascending", "split"),
 }
 """the options that a gate on a suite takes; the others are about single files, or about queries"""
+INSTEAD = {"save": "keep the runs of a system that passed, and list them in FILE as the baseline"}
+"""what to do in place of options that a gate on a suite does not take"""
 
 
 def gate_on_suite(
@@ -221,13 +225,15 @@ def gate_on_suite(
     undecided: str,
     alpha: float,
     correction: Correction,
+    inputs: InputOptions,
     **_: Any,
 ) -> int:
     """Decide about two systems over the collections of a suite; return the exit code."""
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) == click.core.ParameterSource.COMMANDLINE
         if given and parameter.name not in SUITED:
-            raise click.UsageError(f"{parameter.opts[0]} is not for a --suite", context)
+            hint = f": {INSTEAD[parameter.name]}" if parameter.name in INSTEAD else ""
+            raise click.UsageError(f"{parameter.opts[0]} is not for a --suite{hint}", context)
     if more is not None:
         told = f"; the qrels are those of {listed}, so give NEW alone"
         raise click.UsageError(f"with --suite a gate takes one system, NEW, and not also {more}{told}", context)
@@ -240,8 +246,10 @@ def gate_on_suite(
         raise click.UsageError(f"name a --baseline, here or in {listed}, or a floor with --min", context)
     names = choose_measures(measures or tuple(file.measures or ()), policies["ties"])
     limits = read_drops(drops, margins, names)
+    file = keep_systems(file, {new} if old is None else {new, old})
     with show_progress(sizes_of(file)) as bar:
-        found = suite(file.collections, names, alpha=alpha, correction=correction, progress=bar, **policies)
+        opened, keywords = open_suite(file, inputs, policies["threads"]), policies | inputs.keywords
+        found = suite(opened, names, alpha=alpha, correction=correction, progress=bar, **keywords)
     verdict = found.gate(new, old, floors=floors, strict=strict, undecided=undecided, **limits)
     files.write(verdict)
     write_result(verdict, output)

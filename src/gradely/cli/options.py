@@ -448,6 +448,11 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
     )
 
 
+def suite_inputs(command: Command) -> Command:
+    """Add the options that say how to read the files of a suite, and documents that are dropped first."""
+    return add_options(inputs(command, whole=True), SELECTION[1])
+
+
 def runs_alone(command: Command) -> Command:
     """Add RUNS, without QRELS, and the options that say how to read them and which queries count."""
     return add_options(

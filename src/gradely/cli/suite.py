@@ -1,20 +1,50 @@
 """gradely suite, and what gradely gate shares with it: the files of a suite, and their progress."""
 
 import os
+from functools import partial
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, show_progress
+from gradely.cli.options import FILE, InputOptions, open_file, read_judgments, show_progress
 from gradely.cli.output import OutputOptions, check_output, write_file, write_result
 from gradely.cli.plot import form_of_figure
 from gradely.cli.report import command_line
 from gradely.comparison.groups import Groups
 from gradely.comparison.pairwise import FAMILIES
-from gradely.comparison.suite import SuiteFile, read_suite, suite
+from gradely.comparison.suite import OWN, SuiteFile, read_suite, suite
 from gradely.comparison.tests import CORRECTIONS
+from gradely.data.source import Source
+from gradely.errors import InputError
 from gradely.report.page import check_installed
+
+
+def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> dict[str, dict[str, Any]]:
+    """Return the collections of a suite with their qrels read, and runs that are opened when their turn comes."""
+    if len(inputs.features) > 1:
+        raise InputError("give one --feature: in a suite, a system has one run in each file")
+    feature = next(iter(inputs.features), None)
+    opened = {}
+    for name, entry in file.collections.items():
+        own = inputs._replace(**{key: entry[key] for key in OWN if key in entry and getattr(inputs, key) is None})
+        groups = Groups.of(entry["runs"])
+        paths = entry["runs"] if groups is None else groups.runs
+        runs = {run: partial(open_file, Source(path), feature, own) for run, path in paths.items()}
+        qrels = read_judgments(entry["qrels"], own, threads)
+        opened[name] = {"qrels": qrels, "runs": runs if groups is None else Groups(runs, groups.members)}
+    return opened
+
+
+def keep_systems(file: SuiteFile, systems: set[str]) -> SuiteFile:
+    """Return a suite without the runs of other systems; a collection that has none of these stays, and is named."""
+    if not systems <= {system for entry in file.collections.values() for system in entry["runs"]}:
+        return file  # which is said with the systems that there are
+    kept = {
+        name: {system: run for system, run in entry["runs"].items() if system in systems} or entry["runs"]
+        for name, entry in file.collections.items()
+    }
+    return file._replace(collections={name: file.collections[name] | {"runs": runs} for name, runs in kept.items()})
 
 
 def sizes_of(file: SuiteFile) -> dict[str, float]:
@@ -31,7 +61,8 @@ def files_of(file: SuiteFile) -> list[str]:
     """Return all files that a suite names."""
     runs = [run for entry in file.collections.values() for run in entry["runs"].values()]
     paths = [path for run in runs for path in (run if isinstance(run, list) else [run])]
-    return [*(entry["qrels"] for entry in file.collections.values()), *paths]
+    more = [entry[key] for entry in file.collections.values() for key in ("qrels", *OWN) if key in entry]
+    return [*more, *paths]
 
 
 @options.command("suite")
@@ -51,6 +82,8 @@ def files_of(file: SuiteFile) -> list[str]:
 )
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
 @options.settings()
+@options.weights
+@options.suite_inputs
 @options.output
 def command(
     file: str,
@@ -60,6 +93,7 @@ def command(
     figure: str | None,
     page: str | None,
     policies: dict[str, Any],
+    inputs: InputOptions,
     output: OutputOptions,
     **design: Any,
 ) -> None:
@@ -73,6 +107,9 @@ def command(
     qrels = "covid/qrels.txt"
     runs.bm25 = "covid/bm25.run"
     runs.dense = ["covid/dense.1.run", "covid/dense.2.run"]
+    weights = "covid/traffic.csv"
+
+    Weights of queries, and exclude, may be left out.
     """  # noqa: D301 - click keeps the lines after a backspace
     form = form_of_figure(figure) if figure else ""
     if figure or page:
@@ -84,7 +121,9 @@ def command(
     names = options.choose_measures(measures, policies["ties"]) if measures else listed.measures
     with show_progress(sizes_of(listed)) as bar:
         chosen = baselines or tuple(listed.baselines)
-        result = suite(listed.collections, names, baseline=chosen, progress=bar, **design, **policies)
+        collections = open_suite(listed, inputs, policies["threads"])
+        keywords = design | policies | inputs.keywords
+        result = suite(collections, names, baseline=chosen, progress=bar, **keywords)
         html = result.to_html(command=command_line()) if page else ""
     if figure:
         from gradely.comparison.charts import picture
