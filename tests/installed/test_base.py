@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 import sys
-from importlib.metadata import distribution, version
+from importlib.metadata import distribution, metadata, version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -46,6 +46,12 @@ def test_the_wheel_has_its_types_templates_and_licence():
     assert (HOME / "py.typed").exists() and (HOME / "__init__.pyi").exists()
     assert list(HOME.glob("report/templates/*.html"))
     assert any("LICENSE" in str(path) for path in distribution("gradely").files)
+
+
+def test_what_an_index_shows_has_no_link_into_the_repository_s_folders():
+    shown = metadata("gradely")["Description"] or metadata("gradely").get_payload()
+    links = re.findall(r"\]\(([^)]+)\)", shown)
+    assert links and all(link.startswith("https://") for link in links)
 
 
 @pytest.mark.parametrize("command", [*COMMANDS, "gradely demo", "gradely --version"])

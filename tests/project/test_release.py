@@ -11,7 +11,8 @@ import gradely_papers
 
 yaml = pytest.importorskip("yaml")
 ROOT = Path(__file__).parents[2]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+PROJECT = PYPROJECT["project"]
 PAPERS = tomllib.loads((ROOT / "papers" / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 HOME = PROJECT["urls"]["Homepage"]
 
@@ -33,6 +34,22 @@ def test_addresses_of_the_project_are_those_of_pyproject():
     assert citation["repository-code"] == HOME == PAPERS["urls"]["Homepage"]
     assert citation["url"] == PROJECT["urls"]["Documentation"]
     assert HOME in read(".github/ISSUE_TEMPLATE/config.yml")
+
+
+def test_links_of_the_readme_hold_where_an_index_shows_it():
+    text, site = read("README.md"), PROJECT["urls"]["Documentation"]
+    for each in PYPROJECT["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"]["substitutions"]:
+        text = re.sub(each["pattern"], each["replacement"], text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 30 and all(link.startswith("https://") for link in links)
+    on_site = [link.removeprefix(site).removesuffix(".html") for link in links if link.startswith(site)]
+    in_repository = [link.removeprefix(f"{HOME}/blob/main/") for link in links if link.startswith(HOME)]
+    raw = f"{HOME}/main/".replace("github.com", "raw.githubusercontent.com")
+    pictures = [link.removeprefix(raw) for link in links if link.startswith(raw)]
+    assert len(links) == len(on_site) + len(in_repository) + len(pictures)
+    for path in (*(f"docs/{page}.md" for page in on_site), *in_repository, *pictures):
+        assert (ROOT / path).exists(), path
+    assert f"]({PAPERS['urls']['Documentation']})" in read("papers/README.md")
 
 
 def test_issue_forms_are_whole():
@@ -67,5 +84,7 @@ def test_the_recipe_asks_for_what_pyproject_asks_for():
     recipe = yaml.safe_load(re.sub(r"\$\{\{.*?\}\}", "x", text))
     run = {line.replace(" ", "") for line in recipe["requirements"]["run"]}
     assert set(PROJECT["dependencies"]) <= run
+    host = {line.replace(" ", "") for line in recipe["requirements"]["host"]}
+    assert set(PYPROJECT["build-system"]["requires"]) <= host
     scripts = {f"{name} = {target}" for name, target in PROJECT["scripts"].items()}
     assert set(recipe["build"]["python"]["entry_points"]) == scripts
