@@ -6,6 +6,9 @@ BENCH := .bench
 TOOLS := .tools
 SPARK := .spark
 LOWEST := .lowest
+PYTHONS := .pythons
+VERSIONS := 3.11 3.12 3.13 3.14
+FOUND = $(strip $(foreach version,$(VERSIONS),$(shell python$(version) -c 'print($(version))' 2> /dev/null)))
 BUILD := .build
 MINUTES ?= 1
 # What meets other libraries: frames, engines, files, arrays, tables, figures, statistics.
@@ -16,7 +19,7 @@ SEED ?= 0
 # Where Python is told to keep no bytecode, each of the processes that the checks start would compile all files again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help demo build test style types test-arrays test-lowest test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
+.PHONY: help demo build test style types test-arrays test-lowest test-pythons test-tools test-spark test-site site fuzz mutants docs papers learning bench bench-tables bench-spark clean
 
 help:
 	@echo "make demo         make the environment, install, run the demo"
@@ -24,6 +27,7 @@ help:
 	@echo "make style types  what make test checks besides the tests: style, imports, security; types"
 	@echo "make test-arrays  the kernels on PyTorch and JAX, which are heavy"
 	@echo "make test-lowest  a smoke of the tests with the lowest versions of all dependencies that pyproject.toml allows"
+	@echo "make test-pythons the same smoke on each of Python $(VERSIONS) that is on the path"
 	@echo "make test-tools   the adapters inside the tools that they are for, which are heavy"
 	@echo "make test-spark   lazy frames and evaluation on a real Spark of two cores"
 	@echo "make build        sdists and wheels of both distributions, checked, installed and tested from there"
@@ -63,6 +67,10 @@ test-arrays: $(VENV)/arrays-ready
 
 test-lowest: $(LOWEST)/ready
 	$(LOWEST)/bin/python -m pytest -n auto -W default $(SMOKE)
+
+test-pythons:
+	@for version in $(FOUND); do $(MAKE) --no-print-directory $(PYTHONS)/$$version/tested || exit 1; done
+	@echo "tested on Python $(FOUND), of $(VERSIONS)"
 
 test-tools: $(TOOLS)/ready
 	$(TOOLS)/bin/python -m pytest -W default tests/tools
@@ -120,7 +128,7 @@ bench-spark: $(SPARK)/ready
 	$(SPARK)/bin/python -m benchmarks.spark $(BENCH)/spark
 
 clean:
-	rm -rf site dist $(BUILD) $(VENV) $(BENCH) $(LOWEST) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
+	rm -rf site dist $(BUILD) $(VENV) $(BENCH) $(LOWEST) $(PYTHONS) $(TOOLS) $(SPARK) .axe gradely-demo .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache .mutants
 
 $(VENV)/made:
 	$(PYTHON) -c 'import sys; sys.exit("gradely needs Python 3.11 or newer" if sys.version_info < (3, 11) else 0)'
@@ -162,6 +170,16 @@ $(LOWEST)/ready: pyproject.toml tools/lowest.py
 	$(PYTHON) -m tools.lowest > $(LOWEST)/requirements.txt
 	$(LOWEST)/bin/pip install --quiet --requirement $(LOWEST)/requirements.txt
 	$(LOWEST)/bin/pip install --quiet --no-deps --editable . --editable ./papers
+	touch $@
+
+.PRECIOUS: $(PYTHONS)/%/ready
+$(PYTHONS)/%/tested: $(PYTHONS)/%/ready
+	$(PYTHONS)/$*/bin/python -m pytest -n auto -W default $(SMOKE)
+
+$(PYTHONS)/%/ready: pyproject.toml papers/pyproject.toml
+	python$* -m venv $(PYTHONS)/$*
+	$(PYTHONS)/$*/bin/pip install --quiet --upgrade "pip>=25.1"
+	$(PYTHONS)/$*/bin/pip install --quiet --editable . --editable ./papers --group test
 	touch $@
 
 $(TOOLS)/ready: pyproject.toml papers/pyproject.toml tests/tools/requirements.txt tests/tools/recommenders.txt

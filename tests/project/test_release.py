@@ -64,6 +64,7 @@ def test_workflows_test_every_version_that_is_promised_on_every_system():
     named = re.findall(r"Python :: (3\.\d+)", " ".join(PROJECT["classifiers"]))
     assert matrix["python"] == named and f">={named[0]}" == PROJECT["requires-python"]
     assert {name.split("-")[0] for name in matrix["os"]} == {"ubuntu", "macos", "windows"}
+    assert f"VERSIONS := {' '.join(named)}\n" in read("Makefile")
 
 
 def test_workflows_call_targets_that_exist():
