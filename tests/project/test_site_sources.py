@@ -3,7 +3,7 @@
 import re
 
 from tools.derived import DOCUMENTS
-from tools.site import commands, measures, names
+from tools.site import commands, measures, names, questions
 from tools.site.sources import relink, site_place
 
 import gradely
@@ -46,3 +46,15 @@ def test_links_of_documents_lead_to_places_of_the_site():
     places = {site_place(path.relative_to(root).as_posix()) for path in DOCUMENTS}
     assert "inside/design.md" in places and "guides/gate.md" in places
     assert relink("[a](docs/guides/gate.md)", "CHANGELOG.md") == "[a](../guides/gate.md)"
+
+
+def test_every_question_has_a_page_and_a_line_of_the_list():
+    root = DOCUMENTS[0].parent
+    text = (root / "docs" / questions.PLACE).read_text(encoding="utf-8")
+    pages = questions.pages(text)
+    listed = pages.pop(questions.PLACE)
+    titles = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert [page.splitlines()[0] for page in pages.values()] == [f"# {title}" for title in titles]
+    assert all(f"- [{title}](faq/" in listed for title in titles) and "](../../understand/ties.md)" in "".join(
+        pages.values()
+    )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sphinx.cmd.build import build_main
 
-from tools.site import commands, demo, landmarks, machines, measures, names, sources
+from tools.site import commands, demo, landmarks, machines, measures, names, questions, sources
 
 HERE = Path(__file__).parent
 
@@ -35,7 +35,8 @@ def generate(folder: Path) -> None:
     overview.write_text(measures.overview(overview.read_text(encoding="utf-8")), encoding="utf-8")
     graded = folder / "understand" / "graded.md"
     graded.write_text(demo.put_figure(graded.read_text(encoding="utf-8")), encoding="utf-8")
-    for place, text in {**measures.pages(), **commands.pages(), **names.pages()}.items():
+    asked = questions.pages((folder / questions.PLACE).read_text(encoding="utf-8"))
+    for place, text in {**measures.pages(), **commands.pages(), **names.pages(), **asked}.items():
         path = folder / place
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")

@@ -1,9 +1,11 @@
-// What the search puts first: titles that hold the words as they were typed, then pages that explain, then those that list.
+// What the search puts first: titles that hold the words as they were typed, then pages that answer one question, then those
+// that explain, then those that list.
 var Scorer = {
   score: ([page, _title, _anchor, _about, score, _file, kind]) => {
-    const lists = /^(reference\/(commands|python)|inside\/papers)\//.test(page);
+    const lists = /^(reference\/(commands|python)|inside)\//.test(page);
     const explains = /^(start|guides|understand|coming-from)\/|^reference\/(faq|measures)/.test(page);
-    return score + (kind === "title" ? 20 : 0) + (explains ? 5 : 0) - (lists ? 5 : 0);
+    const answers = /^reference\/faq\//.test(page);
+    return score + (kind === "title" ? 20 : 0) + (explains ? 5 : 0) + (answers && kind !== "title" ? 10 : 0) - (lists ? 5 : 0);
   },
   objNameMatch: 11,
   objPartialMatch: 6,
