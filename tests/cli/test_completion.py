@@ -58,12 +58,13 @@ def seen(text):
     return "".join(line)
 
 
-@pytest.fixture
-def bash(tmp_path):
+@pytest.fixture(scope="module")
+def bash(tmp_path_factory):
     """A bash with the completion loaded, in a folder with two files."""
-    (tmp_path / "qrels.txt").write_text("")
-    (tmp_path / "a run").write_text("")
-    terminal = Terminal(tmp_path)
+    folder = tmp_path_factory.mktemp("bash")
+    (folder / "qrels.txt").write_text("")
+    (folder / "a run").write_text("")
+    terminal = Terminal(folder)
     terminal.type('eval "$(gradely completion bash)"; bind "set bell-style none"; echo rea""dy\n', r"ready\n[^\n]*\$ $")
     yield terminal
     terminal.close()
@@ -95,7 +96,7 @@ def test_bash_completes(bash, line, completed):
 
 
 def test_bash_lists_what_may_come(bash):
-    shown = bash.type("gradely \t\t#", r"demo[^#]*#")
+    shown = bash.type("\x15gradely \t\t#", r"demo[^#]*#")
     assert set(COMMANDS) <= set(re.findall(r"\w+", shown))
     shown = bash.type("\x15gradely evaluate -m nDCG@\t\t#", r"@1000?[^#]*#|1000[^#]*#")
     assert {"1", "10", "100", "1000"} <= set(re.findall(r"\d+", shown))
