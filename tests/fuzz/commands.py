@@ -35,25 +35,36 @@ MEASURES = [
     *("nDCG(gain=exp)", "IPrec", "Rprec", "NDCNG", "F(x=2)", "ndcg_cut_10", "nDCGphi", "G", "binG", "R@2", "Success@1"),
 ]
 """measures that take every policy of ties"""
+BOUNDED = ["nDCG@10", "AP(rel=2)", "RR", "P@3", "ERR@2", "RBP(p=0.8)", "GAP", "xGAP", "binG", "R@2", "F1", "Rprec"]
+"""those that have a range over the labels of unjudged documents"""
 TREC_EVAL = ["official", "all_trec", "P.5", "ndcg.1=3", "map", "relstring", "utility.1,-1,0,0", "set_F.0.5"]
 FORMS = ["table", "csv", "tsv", "markdown", "latex", "json"]
 WEIGHTS = {"evaluate": 8, "check": 4, "trec_eval": 6, "explain": 4, "compare": 2, "ties": 2}
 WEIGHTS |= dict.fromkeys(["plan", "gate", "users", "phi", "correlate", "pools"], 1)
+WEIGHTS |= {"holes": 2, "judges": 2, "estimate": 2, "sample": 1, "overlap": 2, "suite": 1}
 if all(map(importlib.util.find_spec, ("altair", "jinja2", "vl_convert"))):
     WEIGHTS["report"] = 0.02  # a page takes a second
 POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
-SINGLE = ("explain", "evaluate", "trec_eval", "check")
-"""commands that take one run"""
+RUNS = dict.fromkeys(("explain", "evaluate", "trec_eval", "check"), (1, 1))
+RUNS |= {"phi": (0, 0), "gate": (2, 2), "holes": (1, 3), "estimate": (1, 3), "judges": (0, 3), "sample": (0, 2)}
+"""the least and the greatest number of runs that a command gets; of others, two or three"""
+MANY = 14
+"""the most queries where a command needs several of them"""
 
 
 def make(rng):
     """Return a command line and its files."""
     command = rng.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
     broken = rng.random() < BROKEN
-    qrels, ranking = content(rng, whole=command == "trec_eval" and not broken)
-    runs = {"phi": 0, "gate": 2}.get(command, 1 if command in SINGLE else rng.randint(2, 3))
+    many = MANY if command in ("estimate", "sample") else 6
+    qrels, ranking = content(rng, many, whole=command == "trec_eval" and not broken)
+    runs = rng.randint(*RUNS.get(command, (2, 3)))
     rankings = [ranking, *(_other(rng, ranking) for _ in range(runs - 1))][:runs]
     tables = [(qrels, "qrels"), *((some, "run") for some in rankings)]
+    if command == "overlap":
+        tables = tables[1:]
+    if command in ("judges", "estimate", "suite"):
+        tables.insert(1, (_judge(rng, qrels, command), "qrels"))
     if command == "trec_eval":
         files = {kind: trec(table, kind) for table, kind in tables}
     else:
@@ -62,6 +73,13 @@ def make(rng):
     names = [*files]
     if command == "gate":
         names.insert(2, "--baseline")
+    elif command == "estimate":
+        names = ["--judge", *names]
+    elif command == "judges":
+        names = ["--qrels", names[0], "--qrels", *names[1:]]
+    elif command == "suite":
+        files["suite.toml"] = _suite(*names).encode()
+        names = ["suite.toml"]
     if broken:
         files |= {name: mutate(rng, files[name]) for name in rng.sample([*files], rng.randint(1, len(files)))}
     arguments = [command, *names]
@@ -76,6 +94,38 @@ def _other(rng, ranking):
     return {query: {doc: score(rng, levels) for doc in docs} for query, docs in ranking.items()}
 
 
+def _judge(rng, qrels, command):
+    """Return the labels of another judge, or of people, who mostly agree; people judged some of the queries."""
+    labels = [label for docs in qrels.values() for label in docs.values()]
+    kept = [query for query in qrels if command != "estimate" or rng.random() < 0.7] or [*qrels]
+    return {
+        query: {doc: label if rng.random() < 0.7 else rng.choice(labels) for doc, label in qrels[query].items()}
+        for query in kept
+    }
+
+
+def _suite(first, second, *runs):
+    """Return a suite of two collections with the same runs."""
+    systems = "".join(f"runs.s{number} = {json.dumps(name)}\n" for number, name in enumerate(runs))
+    parts = (f"[{name}]\nqrels = {json.dumps(qrels)}\n{systems}" for name, qrels in (("one", first), ("two", second)))
+    return "".join(parts)
+
+
+OVERLAPS = ["RBO", "RBO(p=0.5, ties=a)", "RBO(score=min)@3", "tau", "tau_AP", "Jaccard@5"]
+BESIDE = {
+    "holes": (
+        [["--judge", "3"], ["--simulate"], [], []],
+        [["--depth", "2"], ["--top", "2.5"], ["--labels", "0,1,2"], []],
+    ),
+    "judges": ([["--merge", "median"], ["--correction", "bh"], []],),
+    "estimate": ([["--for", "these"], ["--slope", "1"], []], [["--alpha", "0.1"], []]),
+    "sample": ([["-n", "5"], ["-n", "6"]], [["--depth", "1"], []]),
+    "overlap": ([["--depth", "3"], ["--by-query"], []],),
+    "suite": ([["--baseline", "s0"], ["--family", "all"], []],),
+}
+"""options that commands have besides, one of each list"""
+
+
 def _options(rng, command, *, broken):
     if command == "trec_eval":
         flags = rng.sample(["-q", "-c", "-c", "-n", "-J", "-l2", "-M3", "--compat=9"], rng.randint(0, 3))
@@ -87,16 +137,22 @@ def _options(rng, command, *, broken):
         return ["-o", "out"]
     options = ["--format", rng.choice(FORMS)] if command != "gate" else []
     options += ["-o", "out"] if command != "gate" and rng.random() < 0.3 else []
+    options += [part for each in BESIDE.get(command, ()) for part in rng.choice(each)]
+    if command == "overlap":
+        return [*options, "-m", _name(rng, OVERLAPS, broken=broken)]
+    if command == "sample":
+        return [*options, "--seed", str(rng.randrange(9))]
     if command == "phi":
         return [*options, "--control", rng.choice(["paper", "code", "[(0, 0), (10, 1)]"])]
-    options += ["--ties", rng.choice(POLICIES)] if command not in ("ties", "users") else []
+    policies = POLICIES[:4] if command == "holes" else POLICIES
+    options += ["--ties", rng.choice(policies)] if command not in ("ties", "users") else []
     if command != "ties":
         options += ["--seed", str(rng.randrange(9)), "--precision", rng.choice(["single", "double"])]
     options += ["--queries", rng.choice(["qrels", "both", "run"])] if command == "evaluate" else []
     options += ["-q"] if command == "evaluate" and rng.random() < 0.5 else []
     options += ["--repeat", "2", "--rates", "1.0,0.5"] if command == "pools" else []
     options += ["--difference", rng.choice(["0.1", "1e-300", "1"])] if command == "plan" and rng.random() < 0.5 else []
-    names = ["eGAP", "GAP"] if command == "users" else MEASURES
+    names = {"users": ["eGAP", "GAP"], "holes": BOUNDED}.get(command, MEASURES)
     several = rng.randint(1, 3) if command in ("evaluate", "compare", "correlate") else 1
     return [*options, *(part for _ in range(several) for part in ("-m", _name(rng, names, broken=broken)))]
 

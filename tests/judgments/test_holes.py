@@ -481,6 +481,15 @@ def test_simulated_judging_decides_every_pair_and_worth_comes_before_rank():
     )
 
 
+@pytest.mark.parametrize("measure", ["AP", "Rprec", "RR", "F1", "GAP", "xGAP", "nDCG@10", "P@1", "ERR"])
+def test_a_ranking_without_any_judged_document_is_0_whatever_the_labels(measure):
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
+    runs = {"one": {"q": ["a", "b"], "r": ["a"]}, "two": {"q": ["b", "a"], "r": ["x"]}}
+    assert gradely.simulate_judging(qrels, runs, measure).steps[-1].by_worth == 1
+    alone = gradely.holes(qrels, {"two": runs["two"]}, [measure], exclude={"r": ["x"]})
+    assert alone.by_query["two"][measure]["r"] == (0, 0)
+
+
 def test_judging_is_simulated_for_two_runs_by_one_measure():
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(gradely.DataError, match="name another run"):

@@ -425,8 +425,8 @@ class Placed(Bounds):
         low, high = np.zeros((2, len(self.runs.stacked.names), most + 1))
         for run in range(len(self.runs.stacked.names)):
             line = run * self.queries + query
-            if self.runs.stacked.hits.answered[line]:
-                documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
+            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
+            if len(documents):  # a run without judged or open ones has 0, whatever the labels
                 batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
                 hits = Retrieved(batch, self.is_open[documents], batch.grade[0] >= self.measure.rel)
                 low[run], high[run] = placed_values(self.measure, hits, relevant, most)
@@ -551,7 +551,7 @@ class Population(Bounds):
     def _ranges(self) -> Range:
         low, high = np.zeros((2, len(self.runs.stacked.names) * self.queries))
         blocks = self.blocks(0.0)
-        for line in np.flatnonzero(self.runs.stacked.hits.answered).tolist():
+        for line in np.flatnonzero(np.diff(blocks.start)).tolist():
             documents = blocks.row[blocks.start[line] : blocks.start[line + 1]].astype(np.int64)
             batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
             low[line], high[line] = self.range_of(batch, documents, line % self.queries)
