@@ -241,7 +241,7 @@ def m16_news(key):
     swapped = final[[*range(9), 10, 9, *range(11, 100)]]
     counts = np.repeat(np.array([swapped] * 12 + [-final] * 4)[:, :, None], news.SLICES, axis=2)
     counts[:, :, -1] = final
-    values = news.measure("mine", news.Lists(counts, 0, 0))
+    values = news.measure("mine", news.Lists(counts, 0, 0, 0))
     return agreement.Evidence(agreement.summarise(values), agreement.by_cutoff(values))
 
 

@@ -152,7 +152,7 @@ def make_lists(final, *early):
     """Lists as news.py has them: the final counts, and counts that are the same at all times before."""
     counts = np.repeat(np.array(early, float)[:, :, None], news.SLICES, axis=2)
     counts[:, :, -1] = final
-    return news.Lists(counts, 0, 0)
+    return news.Lists(counts, 0, 0, 0)
 
 
 def test_the_difference_is_split_without_a_rest():
@@ -237,6 +237,22 @@ def test_the_news_can_be_measured_from_runs(items):
     assert grades == pytest.approx(expected["nDCG"], abs=1e-12) and scores == pytest.approx(
         expected["nDCGφ"], abs=1e-12
     )
+
+
+def write_topic(path, final):
+    """Write items that appeared one after the other, by how often they were shared in the end; never before."""
+    header = ",".join(["IDLink", *(f"TS{i}" for i in range(1, 145))])
+    path.write_text("\n".join([header, *(",".join(map(str, [i, *[0] * 143, n])) for i, n in enumerate(final))]) + "\n")
+    return path
+
+
+def test_lists_of_which_nobody_shared_an_item_are_left_out_and_counted(tmp_path):
+    lists = news.read(write_topic(tmp_path / "Facebook_X.csv", [*range(100), *[0] * 130]))
+    assert len(lists.counts) == 1 and (lists.unknown, lists.left_out, lists.unshared) == (0, 30, 1)
+    whole = news.join({"x": lists, "y": lists})
+    assert len(whole.counts) == 2 and whole[1:] == (0, 60, 2)
+    with pytest.raises(InputError, match="nobody shared any of the items"):
+        news.read(write_topic(tmp_path / "Facebook_X.csv", [0] * 200))
 
 
 def test_every_topic_in_the_folder_is_read(tmp_path):

@@ -55,12 +55,12 @@ def observations(records: list[Record]) -> list[Observation]:
             f"{record['true place']} {record[GRADES]:.3f} - {record[PHI]:.3f} = {record[DIFFERENCE]:+.3f}"
             for record in own
         )
-        ndcg, phi, difference = (sum(record[name] for record in own) for name in (GRADES, PHI, DIFFERENCE))
+        ndcg, phi, difference = (round(sum(record[name] for record in own), 3) for name in (GRADES, PHI, DIFFERENCE))
         made = "of the best ranking" if hours == END else f"after {hours} hour{'s' if hours > 1 else ''}"
         out.append(
             Observation(
                 f"Which items does {GRADES} - {PHI} {made} come from, by their true place?",
-                f"{parts}; in all {ndcg:.3f} - {phi:.3f} = {difference:+.3f}.",
+                f"{parts}; in all {ndcg:.3f} - {phi:.3f} = {difference + 0.0:+.3f}.",
             )
         )
     return out

@@ -39,6 +39,8 @@ class Lists(NamedTuple):
     """how many items were left out, since their final count is not known"""
     left_out: int
     """how many items were left out at the end, since they fill no list"""
+    unshared: int
+    """how many lists were left out, since nobody shared any of their items"""
 
     @property
     def final(self) -> Floats:
@@ -73,7 +75,11 @@ def read(path: Path) -> Lists:
     if not count:
         raise InputError(f"{path}: {len(complete)} items with a final count; a list has {SIZE}")
     counts = complete[: count * SIZE, 1:].reshape(count, SIZE, SLICES)
-    return Lists(counts, len(table) - len(complete), len(complete) - count * SIZE)
+    shared = counts[:, :, -1].max(axis=1) > 0
+    if not shared.any():
+        raise InputError(f"{path}: nobody shared any of the items, so that there is nothing to rank by")
+    unshared = int(np.count_nonzero(~shared))
+    return Lists(counts[shared], len(table) - len(complete), len(complete) - count * SIZE, unshared)
 
 
 def read_topics(library: Library) -> dict[str, Lists]:
@@ -86,7 +92,8 @@ def join(topics: dict[str, Lists]) -> Lists:
     """Return the lists of all topics as one."""
     every = list(topics.values())
     counts = np.concatenate([lists.counts for lists in every])
-    return Lists(counts, sum(lists.unknown for lists in every), sum(lists.left_out for lists in every))
+    unknown, left_out, unshared = (sum(column) for column in zip(*(lists[1:] for lists in every), strict=True))
+    return Lists(counts, unknown, left_out, unshared)
 
 
 def name_of(topic: str, hours: int) -> str:
@@ -127,8 +134,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" {' and '.join(topics)}, and how often they were shared on Facebook. We took {count} of {SIZE} items that"
         " appeared one after the other, ranked each by how often its items had been shared after"
         f" {', '.join(map(str, HOURS[:-1]))} and {HOURS[-1]} hours, and measured against the count after two days."
-        f" {whole.unknown} items without a final count and {whole.left_out} that fill no list were left out. Items not"
-        " seen by then come last; equal counts tie, and values are means over all orders of ties. Grades by place are"
+        f" {whole.unknown} items without a final count, {whole.left_out} that fill no list, and {whole.unshared} lists"
+        " of which nobody shared an item were left out. Items not seen by then come last; equal counts tie, and values"
+        " are means over all orders of ties. Grades by place are"
         " 3, 2, 1, 0 for the top 10, 25, 50 and the rest; items with equal counts have the last of their places. What a"
         " figure in the authors' repository shows of 5,705 lists of September 2014, which are not the paper's, stands"
         " beside ours.",
