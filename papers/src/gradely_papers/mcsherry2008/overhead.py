@@ -102,6 +102,8 @@ def find_first(scores: Floats, labels: Floats) -> Floats:
     return values
 
 
+KINDS = [kind for kind in EXPECTED if kind.name in PRINTED]
+"""the paper's measures"""
 RR_SORTED = "RR, sorted"
 """RR against a baseline that sorts, as that of every other measure does"""
 
@@ -114,22 +116,21 @@ def time_in_memory(
     What ignores ties sorts in an ordinary way, and for RR does not sort at all.
     """
     out: dict[int, dict[str, Pair]] = {}
-    kinds = [kind for kind in EXPECTED if kind.name in PRINTED]
     for i, size in enumerate(sizes):
         lists, pairs, tell = draw_lists(seed, size, queries), {}, part(progress, i, len(sizes))
-        for j, kind in enumerate(kinds):
+        for j, kind in enumerate(KINDS):
             aware, oblivious = (partial(way, *lists, kind()) for way in (measure_aware, measure_oblivious))
             if kind is RR:
                 pairs[RR_SORTED] = time_both(aware, oblivious, repeats)
                 oblivious = partial(find_first, *lists)
             pairs[kind.name] = time_both(aware, oblivious, repeats)
-            tell((j + 1) / len(kinds))
+            tell((j + 1) / len(KINDS))
         out[size] = pairs
     return out
 
 
 def time_alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore) -> dict[str, Pair]:
-    """Time each measure on rankings that are in memory and in order."""
+    """Time every measure on rankings that are in memory and in order."""
     by_ties = dict(zip(TIES, batches(seed, queries), strict=True))
     # of a batch that was replaced nothing is known yet, so that each time does all the work
     return time_each(EXPECTED, lambda measure, ties: measure(replace(by_ties[ties])), repeats, progress)
@@ -138,10 +139,10 @@ def time_alone(seed: int, queries: int = QUERIES, repeats: int = REPEATS, progre
 def time_from_file(
     seed: int, queries: int = FILE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[str, Pair]:
-    """Time each measure from a run file on the disk to its mean."""
+    """Time each of the paper's measures from a run file on the disk to its mean."""
     with tempfile.TemporaryDirectory() as folder:
         qrels, path = write_run(seed, queries, folder)
-        return time_each(EXPECTED, lambda measure, ties: evaluate(qrels, path, [measure], ties=ties), repeats, progress)
+        return time_each(KINDS, lambda measure, ties: evaluate(qrels, path, [measure], ties=ties), repeats, progress)
 
 
 def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
