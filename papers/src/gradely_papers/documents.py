@@ -104,7 +104,7 @@ def _section(group: Sequence[Entry], title: str) -> str:
     lines = [f"### {title}\n", f"**{escape_markdown(first.claim)}**\n"]
     lines += [f"> “{escape_markdown(first.quote)}”\n"] if first.quote else []
     lines.append(
-        f"The paper's number: {escape_markdown(first.printed)}. Criterion: {escape_markdown(first.criterion)}."
+        f"In the paper: {escape_markdown(first.printed)}. Criterion: {escape_markdown(first.criterion)}."
         f" Experiment: {experiments}.\n"
     )
     rows = [[entry.data or "-", entry.here, f"{MARKS[entry.verdict]} {entry.verdict}"] for entry in group]

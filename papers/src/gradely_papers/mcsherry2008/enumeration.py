@@ -178,7 +178,7 @@ def claim_exact(name: str) -> Claim:
 
     return Claim(
         name,
-        f"§2.{list(PRINTED).index(name) + 1}",
+        f"abstract, §2.{list(PRINTED).index(name) + 1}",
         f"The closed form of {name} is precisely the mean over all orders of tied documents.",
         "exact",
         f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",

@@ -198,6 +198,7 @@ def grows(summary: Summary) -> Verdict:
     "abstract, §5",
     printed="words",
     criterion=f"more than half of the lists differ by more than {FAR}, and both signs occur",
+    quote="frequently under- or over-estimates its evaluation scores in light of the divergence of items' scores",
 )
 @in_summaries
 def misestimates(summary: Summary) -> Verdict:

@@ -94,6 +94,7 @@ def is_blind(cases: Cases) -> list[Verdict]:
     "abstract, figure 2",
     printed="words",
     criterion="in each case it takes more values than nDCG, which has one, to three decimals",
+    quote="a more fine-grained evaluation of rankings when compared to the standard nDCG",
     kind=THEOREM,
 )
 @on_both_sources
