@@ -81,6 +81,7 @@ def files_of(file: SuiteFile) -> list[str]:
     "--plot", "figure", type=FILE, metavar="FILE", help="Also draw the forest figure: an .svg, .pdf or .png file."
 )
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
+@options.samples
 @options.settings()
 @options.weights
 @options.suite_inputs

@@ -11,6 +11,7 @@ added to each, and the standard error is the one that does not rest on the weigh
 each y_k to the mean, corrected for its leverage (Bell and McCaffrey 2002; Tipton 2015). t has K - 1 degrees of freedom.
 """
 
+from collections.abc import Sequence
 from math import inf, sqrt
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ import numpy as np
 
 from gradely.comparison.student import t_upper
 from gradely.data.ids import Floats
+from gradely.evaluation.notes import Note
+from gradely.tables import count_of
 
 STEPS = 60
 """halvings of the interval that holds τ²: more than the digits of a double"""
@@ -97,3 +100,13 @@ def squares(y: Floats, v: Floats, tau2: float) -> float:
         return inf
     unsure = spread > 0
     return float(((y[unsure] - sure[0]) ** 2 / spread[unsure]).sum())
+
+
+def note_alike(found: Sequence[Combined | None]) -> list[Note]:
+    """Say where collections are closer together than their errors let expect, so that an interval is very narrow."""
+    alike = sum(one is not None and one.error**2 < one.variance / 4 for one in found)
+    text = (
+        f"in {alike:,} of {count_of(len(found), 'test')} the differences on the collections are closer together than "
+        "their own errors let expect: the interval rests on them, and is less than half as wide as by these errors"
+    )
+    return [Note("alike", alike, len(found), text)] if alike else []

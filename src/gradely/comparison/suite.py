@@ -15,7 +15,7 @@ from gradely.comparison.estimates import Estimates
 from gradely.comparison.groups import Groups, match_files
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, to_optional
-from gradely.comparison.random_effects import SAME, Combined, combine
+from gradely.comparison.random_effects import SAME, Combined, combine, note_alike
 from gradely.comparison.sentences import describe_family, format_signed, note_tests, summary
 from gradely.comparison.tests import Pairs, all_pairs, pair_with_baselines
 from gradely.data.ids import Bools
@@ -39,7 +39,7 @@ EXAMPLE = '[covid], and below it qrels = "covid.qrels" and runs.bm25 = "covid.bm
 MACRO = "macro mean"
 POLICIES = (
     *("ties", "queries", "judged_only", "precision", "seed", "threads", "columns", "duplicates", "document_pattern"),
-    *("exclude", "exclude_self", "empty", "weights"),
+    *("exclude", "exclude_self", "empty", "weights", "samples"),
 )
 """the options of compare that say how runs are read and measured; they hold for all collections"""
 
@@ -453,6 +453,10 @@ class Suite(Result):
         effects = self.effects(first, second, measure)
         return _join([_estimate(effects, _combine(effects))])
 
+    def combined(self, first: str, second: str, measure: str) -> Combined | None:
+        """Return the same with τ², weights and variance; None for one collection, and where all are the same."""
+        return _combine(self.effects(first, second, measure))
+
     def gate(
         self,
         new: str,
@@ -617,7 +621,7 @@ class Suite(Result):
     @cached_property
     def notes(self) -> list[Note]:
         """What is lacking, what could not be tested as it should, and what happened on each collection."""
-        return [*self._note_lacking(), *self._note_few(), *self._note_constant(), *self.data_notes]
+        return [*self._note_lacking(), *self._note_few(), *self._note_tests(), *self.data_notes]
 
     @cached_property
     def data_notes(self) -> list[Note]:
@@ -663,11 +667,12 @@ class Suite(Result):
             notes.append(Note("two", len(two), len(pairs), text))
         return notes
 
-    def _note_constant(self) -> list[Note]:
-        """Say where the difference is the same on every collection, so that there is no t."""
+    def _note_tests(self) -> list[Note]:
+        """Say where the difference is the same on every collection, so that there is no t, or nearly the same."""
         if not len(self.pairwise.pairs):
             return []
-        return [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
+        constant = [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
+        return [*constant, *note_alike([found for of_pairs in self.pairwise.combined for found in of_pairs])]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from gradely.comparison.pairwise import to_optional
-from gradely.comparison.random_effects import SAME
+from gradely.comparison.random_effects import SAME, note_alike
 from gradely.comparison.tests import CORRECTIONS, adjust
 from gradely.comparison.verdicts import (
     UNDECIDED,
@@ -158,7 +158,8 @@ def gate_suite(
     if not both:
         raise DataError(f"{new} and {baseline} have no collection of more than one query in common")
     changes = _changes(suite, new, baseline, limits, both, strict=strict, undecided=undecided)
-    notes = [*_note_few(len(both)), *notes]
+    combined = [suite.combined(baseline, new, measure) for measure in limits]
+    notes = [*_note_few(len(both)), *note_alike(combined), *notes]
     return SuiteGate(changes, held, suite, new, baseline, strict, undecided, both, notes)
 
 
