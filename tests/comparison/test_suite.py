@@ -106,9 +106,9 @@ def test_a_case_by_hand():
 @pytest.mark.parametrize(
     ("y", "v", "expected"),
     [
-        ([0.1, 0.1, 0.1], [0.0, 0.01, 0.01], None),  # no distance to estimate an error from
-        ([0.0, 0.0], [0.0, 0.0], None),
-        ([0.1, 0.1], [0.01, 0.02], None),
+        ([0.1, 0.1, 0.1], [0.0, 0.01, 0.01], (0.0, 0.0)),
+        ([0.0, 0.0], [0.0, 0.0], None),  # nothing to weight by
+        ([0.1, 0.1], [0.01, 0.02], (0.0, 0.0)),
         ([0.1, 0.12, 0.11], [0.0, 0.01, 0.01], (0.0, 0.0)),
         ([0.0, 0.2], [0.0, 0.0], (0.02, 1.0)),  # differences without error: their own variance, and no chance in it
     ],
@@ -117,6 +117,12 @@ def test_variances_of_0(y, v, expected):
     found = combine(np.array(y), np.array(v))
     assert (None if found is None else (found.tau2, found.i2)) == pytest.approx(expected)
     assert found is None or 0 < found.error < 1
+
+
+def test_where_all_differences_are_the_same_their_errors_make_that_of_the_mean():
+    found = combine(np.array([0.1, 0.1]), np.array([0.01, 0.02]))
+    first, second = 1 / (0.01 + 0.015), 1 / (0.02 + 0.015)
+    assert found.error**2 == pytest.approx((first**2 * 0.01 + second**2 * 0.02) / (first + second) ** 2)
 
 
 def test_a_sure_difference_among_unsure_ones_has_weight_but_is_not_all():

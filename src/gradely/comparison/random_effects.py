@@ -56,26 +56,27 @@ class Combined(NamedTuple):
 
 
 def combine(y: Floats, v: Floats) -> Combined | None:
-    """Combine differences `y` with variances `v` of two collections or more; None where all differences are the same.
+    """Combine differences `y` with variances `v` of two collections or more; None where nothing varies at all.
 
     With the weights w_k and s_k = v_k + τ², the variance of the mean is Σ w_k²·e_k²·s_k/Var(e_k) for the distances e_k
-    of the y_k to it, where Var(e_k) = s_k·(1 - 2w_k) + Σ w²s.
+    of the y_k to it, where Var(e_k) = s_k·(1 - 2w_k) + Σ w²s. Where all y_k are the same, it is Σ w²s.
 
     >>> found = combine(np.array([0.1, 0.3]), np.array([0.01, 0.01]))  # Q(τ²) = 2·0.1²/(0.01 + τ²) = 1
     >>> round(found.difference, 4), round(found.tau2, 4), round(found.error, 4)
     (0.2, 0.01, 0.1)
     """
-    if np.ptp(y) <= SAME:
-        return None
     tau2, scatter = paule_mandel(y, v), squares(y, v, 0.0)
     spread = v + tau2
+    if not spread.any():
+        return None
     weights = 1 / (spread + (np.median(v) or v.mean()))
     weights /= weights.sum()
     mean = float((weights * y).sum())
     variance = float((weights**2 * spread).sum())
     distance = spread * (1 - 2 * weights) + variance
-    error = sqrt(float((weights**2 * (y - mean) ** 2 * spread / distance).sum()))
-    return Combined(mean, error, tau2, max(0.0, 1 - (len(y) - 1) / scatter), weights.tolist(), variance)
+    robust = float((weights**2 * (y - mean) ** 2 * spread / distance).sum()) if np.ptp(y) > SAME else variance
+    excess = 1 - (len(y) - 1) / scatter if scatter > 0 else 0.0
+    return Combined(mean, sqrt(robust), tau2, max(0.0, excess), weights.tolist(), variance)
 
 
 def paule_mandel(y: Floats, v: Floats) -> float:

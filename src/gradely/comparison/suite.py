@@ -192,7 +192,7 @@ class SuitePair(NamedTuple):
     i2: float | None
     """the share of the variation between collections that is not chance"""
     prediction: Prediction | None
-    """for a new collection; None for fewer than three collections, and where all have the same difference
+    """for a new collection; None for fewer than three collections, and where nothing varies
 
     Like all intervals here, it is cut at the largest difference that the measure can have.
     """
@@ -240,7 +240,7 @@ class SuitePairs(Estimated):
 
     @cached_property
     def combined(self) -> list[list[Combined | None]]:
-        """The pairs over their collections, by measure; None where there is one, or all have the same difference."""
+        """The pairs over their collections, by measure; None where there is one, or nothing varies."""
         return [[_combine(effects) for effects in of_pairs] for of_pairs in self.by_collection]
 
     @cached_property
@@ -311,7 +311,7 @@ def _combine(effects: list[Effect]) -> Combined | None:
 
 
 def _estimate(effects: list[Effect], found: Combined | None) -> tuple[float, float, float, float]:
-    """Return difference, error, freedom and units: by random effects, unless the difference is always the same."""
+    """Return difference, error, freedom and units: by random effects, unless nothing varies."""
     if found is not None:
         return found.difference, found.error, len(effects) - 1.0, float(len(effects))
     if len(effects) == 1:
@@ -454,7 +454,7 @@ class Suite(Result):
         return _join([_estimate(effects, _combine(effects))])
 
     def combined(self, first: str, second: str, measure: str) -> Combined | None:
-        """Return the same with τ², weights and variance; None for one collection, and where all are the same."""
+        """Return the same with τ², weights and variance; None for one collection, and where nothing varies."""
         return _combine(self.effects(first, second, measure))
 
     def gate(
@@ -668,7 +668,7 @@ class Suite(Result):
         return notes
 
     def _note_tests(self) -> list[Note]:
-        """Say where the difference is the same on every collection, so that there is no t, or nearly the same."""
+        """Say where nothing varies, so that there is no t, and where collections are nearly the same."""
         if not len(self.pairwise.pairs):
             return []
         constant = [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
