@@ -211,6 +211,24 @@ CATBOOST = {
         ["NDCG:top=10;type=Exp", "PrecisionAt:top=5", "RecallAt:top=5", "MAP:top=10", "QueryAUC", "PFound"]
     ),
 }
+NTCIREVAL = {
+    "AP": "AP",
+    "Q-measure": "Q",
+    "P-plus": "Pplus",
+    "nERR": "nERR",
+    "iRBU": "iRBU",
+    "MSnDCG@10": "nDCG@10",
+    "I-rec@10": "StRecall@10",
+    "D-nDCG@10": "D_nDCG@10",
+    "D#-nDCG@10": "Dsharp_nDCG@10",
+}
+TF_RANKING = {
+    "mrr": "RR",
+    "map": "AP",
+    "precision": "P",
+    "recall": "R",
+    "ordered_pair_accuracy": "OPA",
+}
 TYPED = {
     "mean_reciprocal_rank": "RR",
     "reciprocal_rank": "RR",
@@ -252,5 +270,7 @@ LIBRARIES = {
     "LightGBM": LIGHTGBM,
     "XGBoost": XGBOOST,
     "CatBoost": CATBOOST,
+    "NTCIREVAL": NTCIREVAL,
+    "TF-Ranking": TF_RANKING,
     "people": TYPED,
 }

@@ -24,6 +24,8 @@ SUBTOPICS = {"q": {"d1": {"a": 1}, "d2": {"a": 0}, "d3": {"a": 1}, "d4": {"b": 1
 """the same ranking, judged by subtopic"""
 LABELS = [3.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
 """what is plotted: an ideal ranking, of which the best document moves down"""
+SERVED = [{"a": 1, "b": 1, "c": 1}, {"a": 1}, {"b": 1}, {"c": 1}, {"a": 1}, *([{"a": 0}] * 5)]
+"""the same for measures of diversity: what each document is relevant to"""
 OPTIONAL = {"Utility": {}, "P": {"k": 5}, "SDCG": {"k": 5}, "BPM": {"k": 5}}
 """parameters of the examples, where the default is none or says little"""
 
@@ -35,7 +37,7 @@ def pages() -> dict[str, str]:
 
 def page(kind: type[gradely.Measure]) -> str:
     """Return the page about a measure."""
-    text = set_formula(section(kind), kind.name).replace(f"## {kind.name}\n", f"# {kind.name}\n", 1)
+    text = set_symbols(set_formula(section(kind), kind.name)).replace(f"## {kind.name}\n", f"# {kind.name}\n", 1)
     text = text.replace("\n| parameter |", "\n## Parameters\n\n| parameter |", 1)
     head, fence, example = text.partition("\n```python\n>>>")
     parts = [f"{head}\n## Example\n{fence}{example}", explained(kind), plotted(kind), elsewhere(kind), references(kind)]
@@ -59,6 +61,24 @@ def set_formula(text: str, name: str) -> str:
     return re.sub(r"(?:^    .*\n)+", lambda _: f"$$\n{FORMULAS[name]}\n$$\n", text, count=1, flags=re.MULTILINE)
 
 
+def set_symbols(text: str) -> str:
+    r"""Return a text with letters that have an index set as mathematics, but for code and formulas.
+
+    >>> set_symbols("C_i and cg*_i of `x_i`, w_i = c_s(i), as in trec_eval")
+    '$C_i$ and $cg^{*}_i$ of `x_i`, $w_i$ = $c_s$(i), as in trec_eval'
+    """
+
+    def symbol(found: re.Match[str]) -> str:
+        return found[0] if found["code"] else f"${found['letter']}{'^{*}' if found['star'] else ''}_{found['index']}$"
+
+    return re.sub(
+        r"(?P<code>```.*?```|`[^`]*`|\$\$.*?\$\$)|(?<![\w'])(?P<letter>cg|[A-Za-z])(?P<star>\*?)_(?P<index>[a-z0-9])(?!\w)",
+        symbol,
+        text,
+        flags=re.DOTALL,
+    )
+
+
 def example_of(kind: type[gradely.Measure]) -> gradely.Measure:
     """Return the measure as the examples have it."""
     return kind(**OPTIONAL.get(kind.name, {}))
@@ -79,7 +99,7 @@ def explained(kind: type[gradely.Measure]) -> str:
 
 def plotted(kind: type[gradely.Measure]) -> str:
     """Return a plot of the value while the best document of an ideal ranking moves down."""
-    best, *rest = LABELS
+    best, *rest = SERVED if kind.needs_subtopics else LABELS
     rankings = [[*rest[:place], best, *rest[place:]] for place in range(len(LABELS))]
     qrels = {f"q{place}": {f"d{i}": label for i, label in enumerate(labels)} for place, labels in enumerate(rankings)}
     run = {query: list(labels) for query, labels in qrels.items()}
@@ -88,9 +108,14 @@ def plotted(kind: type[gradely.Measure]) -> str:
     except gradely.GradelyError:
         return ""
     (name,) = scores.mean()
+    documents = (
+        "of which the best serves three subtopics, four serve one each, and five serve none"
+        if kind.needs_subtopics
+        else "with the grades 3, 2, 2, 1, 1 and five times 0"
+    )
     caption = (
-        f"{name} of ten documents with the grades 3, 2, 2, 1, 1 and five times 0. Their order is ideal but for the best"
-        " document, which stands at the rank below the curve."
+        f"{name} of ten documents {documents}. The best one stands at the rank below the curve, and the others stay in their"
+        " best order."
     )
     curve = draw([row[name] for row in scores.per_query().values()], name)
     figure = f'<figure class="plot">\n{curve}\n<figcaption>{caption}</figcaption>\n</figure>\n'
@@ -105,7 +130,7 @@ def elsewhere(kind: type[gradely.Measure]) -> str:
         if library != "people" and (names := names_of(kind, table.items()))
     ]
     if not rows:
-        return "## Elsewhere\n\nNo other library that gradely knows has this measure.\n"
+        return "## Elsewhere\n\nNone of the libraries whose names gradely reads has this measure.\n"
     table = to_markdown(Table(["library", "names"], rows), escape=False)
     return f"## Elsewhere\n\nOther libraries call it by these names, which gradely reads, too.\n\n{table}"
 
