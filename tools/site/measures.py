@@ -114,8 +114,8 @@ def plotted(kind: type[gradely.Measure]) -> str:
         else "with the grades 3, 2, 2, 1, 1 and five times 0"
     )
     caption = (
-        f"{name} of ten documents {documents}. The best one stands at the rank below the curve, and the others stay in their"
-        " best order."
+        f"{name} of ten documents {documents}. The best one stands at the rank below the curve, and the others stay in"
+        " their best order."
     )
     curve = draw([row[name] for row in scores.per_query().values()], name)
     figure = f'<figure class="plot">\n{curve}\n<figcaption>{caption}</figcaption>\n</figure>\n'
