@@ -1,6 +1,7 @@
 """Means of drawn orders of tied documents: near the exact mean, with honest errors, and only where asked for."""
 
 import json
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -24,6 +25,14 @@ def collection(queries=30):
 
 def sampled(qrels, run, measures, **options):
     return gradely.evaluate(qrels, run, measures, ties="sampled", **options)
+
+
+@pytest.mark.parametrize(("name", "value"), MEANS.items())
+def test_the_mean_of_all_orders(name, value):
+    qrels, _ = TIED
+    orders = [[*a, *b] for a, b in product(permutations("ab"), permutations(["c", "d", "unjudged"]))]
+    values = [gradely.evaluate(qrels, {"q": order}, [name]).values.item() for order in orders]
+    assert np.mean(values) == pytest.approx(value, abs=1e-12)
 
 
 @pytest.mark.parametrize(("name", "value"), MEANS.items())

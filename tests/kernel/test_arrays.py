@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, as_function, evaluate_arrays, from_arrays
 from gradely.measures import PLAIN
-from gradely.measures.function import takes_fixed
 from tests.cases import CASES
 
 MEASURES = [
@@ -108,7 +107,7 @@ def test_labels_of_tied_documents_stand_in_order(labels):
 def test_no_order_of_columns_changes_a_bit_in_any_library(name, ties):
     array, order = np.asarray if name == "numpy" else library(name), np.random.default_rng(1).permutation(17)
     given, other = ([array(x[:, at]) for x in (SCORES["tied"], REAL, MASK)] for at in (slice(None), order))
-    fixed = as_function([m for m in OF_REAL if takes_fixed(m)], ties=ties)
+    fixed = as_function([m for m in OF_REAL if m.is_fixed(ties)], ties=ties)
     pairs = [(fixed(*given), fixed(*other))]
     pairs += [
         ({"": m(from_arrays(*given, ties=ties))}, {"": m(from_arrays(*other, ties=ties))})

@@ -7,18 +7,33 @@ import gradely
 from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
 from gradely.kernel.arrays import rank_documents
 from gradely.measures import PLAIN
-from gradely.measures.function import takes_fixed
 from tests.kernel.test_arrays import LABELS, MASK, MEASURES, SCORES, library, rng
 
-FIXED = [measure for measure in MEASURES if takes_fixed(measure)]
-LEVELS = [0.5, 1, 2, 3]
-ONE_EACH = [
-    next(measure for measure in FIXED if measure.name == name and (measure.k is None) == (i % 2 == 0))
-    for i, name in enumerate(dict.fromkeys(measure.name for measure in FIXED))
-]
-"""one of each kind, since compilers take their time: every second one with a cut-off"""
 
-WITHOUT_SHAPE = [measure.name for measure in PLAIN if not (measure.takes_fixed and measure.takes_expected)]
+def fixed(ties):
+    return [measure for measure in MEASURES if measure.is_fixed(ties)]
+
+
+FIXED = fixed("expected")
+LEVELS = [0.5, 1, 2, 3]
+
+
+def one_each(measures):
+    """Return one of each kind, since compilers take their time: every second one with a cut-off, if it may have one."""
+    chosen = {}
+    for measure in measures:
+        chosen.setdefault(measure.name, measure)
+        number = list(chosen).index(measure.name)
+        if (measure.k is None) == (number % 2 == 0):
+            chosen[measure.name] = measure
+    return list(chosen.values())
+
+
+ONE_EACH = one_each(FIXED)
+UNTIED = one_each(measure for measure in fixed("order") if not measure.is_fixed())
+"""those that have a formula of fixed shape only where nothing ties"""
+
+WITHOUT_SHAPE = [measure.name for measure in PLAIN if not measure().is_fixed()]
 
 
 def close(found, expected, atol=1e-12):
@@ -38,8 +53,9 @@ def by_batch(scores, mask, ties="expected", measures=FIXED, labels=LABELS):
 def test_they_give_what_other_batches_give(name, ties, kind, mask):
     array = np.asarray if name == "numpy" else library(name)
     arrays = [array(x) for x in (SCORES[kind], LABELS, mask) if x is not None]
-    half = [measure for measure in FIXED if (measure.k in (None, 2)) == (mask is None)]
-    measures = half if name == "array_api_strict" else FIXED  # which is slow: some cut-offs whole, the others masked
+    measures = [*FIXED, *UNTIED] if ties == "order" else fixed(ties)
+    if name == "array_api_strict":  # which is slow: some cut-offs whole, the others masked
+        measures = [measure for measure in measures if (measure.k in (None, 2)) == (mask is None)]
     expected = by_batch(SCORES[kind], mask, ties, measures)
     close(as_function(measures, ties=ties, check=True)(*arrays), expected)
     close(as_function(measures, ties=ties, levels=LEVELS)(*arrays), expected)
@@ -61,6 +77,8 @@ def test_jax_compiles_them():
     arrays = [array(x) for x in (SCORES["tied"], LABELS, MASK)]
     expected = by_batch(SCORES["tied"], MASK, measures=ONE_EACH)
     close(jax.jit(function)(*arrays), expected)
+    untied = by_batch(SCORES["tied"], MASK, "order", UNTIED)
+    close(jax.jit(as_function(UNTIED, levels=LEVELS, ties="order"))(*arrays), untied)
     few = ["nDCG@10", "AP", "RR"]
     values = jax.jit(jax.vmap(as_function(few)))(*arrays)
     close(values, evaluate_arrays(SCORES["tied"], LABELS, few, MASK))
@@ -74,6 +92,8 @@ def test_torch_compiles_them_without_a_break():
     arrays = [array(x) for x in (SCORES["tied"], LABELS, MASK)]
     compiled = torch.compile(as_function(ONE_EACH, levels=LEVELS), fullgraph=True, backend="aot_eager")
     close(compiled(*arrays), by_batch(SCORES["tied"], MASK, measures=ONE_EACH))
+    compiled = torch.compile(as_function(UNTIED, levels=LEVELS, ties="order"), fullgraph=True, backend="aot_eager")
+    close(compiled(*arrays), by_batch(SCORES["tied"], MASK, "order", UNTIED))
     compiled = torch.compile(gradely.nDCG(k=5).of, fullgraph=True, backend="aot_eager")
     np.testing.assert_allclose(compiled(*arrays), gradely.nDCG(k=5)(from_arrays(SCORES["tied"], LABELS, MASK)))
 
@@ -135,8 +155,16 @@ def test_what_is_not_a_number_is_refused_unless_nobody_looks():
 
 @pytest.mark.parametrize("name", WITHOUT_SHAPE)
 def test_measures_without_a_fixed_shape_are_refused_by_name(name):
-    with pytest.raises(MeasureError, match=f"{name}: there is no formula of fixed shape"):
+    with pytest.raises(MeasureError, match=f"{name}: there is no formula of fixed shape.*evaluate_arrays"):
         as_function([name])
+
+
+def test_only_one_plain_measure_has_no_formula_of_fixed_shape_without_ties():
+    assert [measure.name for measure in PLAIN if not measure().is_fixed("order")] == ["OPA"]
+    with pytest.raises(MeasureError, match="fixed shape, which compilers need, for ties='order'; use evaluate_arrays"):
+        as_function(["OPA"], ties="order")
+    with pytest.raises(MeasureError, match="for ties='expected'; ties='order' has one, and evaluate_arrays takes it"):
+        as_function(["AUC@3"])
 
 
 def test_a_traced_function_cannot_look_up_levels():

@@ -24,7 +24,7 @@ from gradely.kernel.backend import device_of, is_array, is_numpy, namespace
 from gradely.kernel.batch import Array, Batch, Levels, rows_at_a_time
 from gradely.kernel.swapped import warn_of_swap
 from gradely.measures import Measure
-from gradely.measures.function import MANY, all_finite, takes_fixed, values_of
+from gradely.measures.function import MANY, all_finite, values_of
 from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.parallel import cores, on_threads
@@ -145,7 +145,7 @@ def _on_device(
     check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
     levels = Levels(labels, mask)
     ordered = "order" if ties == "random" else ties
-    quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels)}
+    quick = {name: measure for name, measure in measures.items() if _is_quick(measure, levels, ordered)}
     values = values_of(list(quick.values()), scores, labels, mask, ties=ordered, check=False) if quick else []
     values_by_name = dict(zip(quick, values, strict=True)) if all_finite(values) else {}
     if len(values_by_name) < len(measures):
@@ -154,6 +154,6 @@ def _on_device(
     return {name: values_by_name[name] for name in measures}
 
 
-def _is_quick(measure: Measure, levels: Levels) -> bool:
+def _is_quick(measure: Measure, levels: Levels, ties: str) -> bool:
     """True for measures that take batches of fixed shape, and have not too many levels."""
-    return takes_fixed(measure) and not (isinstance(measure, Population) and levels().shape[0] > MANY)
+    return measure.is_fixed(ties) and not (isinstance(measure, Population) and levels().shape[0] > MANY)

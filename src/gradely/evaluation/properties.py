@@ -62,6 +62,8 @@ class Property(NamedTuple):
     """whether no ranking was found where it falls by putting the better one of two documents first"""
     replace: bool
     """whether no ranking was found where it falls by replacing a document by a better one"""
+    compiled: str
+    """whether jax.jit and torch.compile take it: yes, only without ties, or not, which is empty"""
 
 
 def find_family(name: str) -> str:
@@ -92,10 +94,10 @@ class Properties(Result):
         """Return one row per measure."""
         rows: list[list[Cell]] = []
         for entry in self.properties:
-            flags = entry[4:]
-            rows.append([entry.measure.name, entry.family, _yes(entry.grades), entry.ties, *map(_yes, flags)])
+            flags = map(_yes, entry[4:-1])
+            rows.append([entry.measure.name, entry.family, _yes(entry.grades), entry.ties, *flags, entry.compiled])
         header = ["measure", "family", "grades", "ties", "top-heavy", "normalised", "judged 0"]
-        return Table([*header, "subtopics", "swap", "replace"], rows)
+        return Table([*header, "subtopics", "swap", "replace", "compiled"], rows)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the table, and what its columns mean."""
@@ -111,7 +113,8 @@ LEGEND = [
     "subtopics: it needs judgments by subtopic",
     "swap: no ranking was found where it falls by putting the better one of two documents first",
     "replace: no ranking was found where it falls by replacing a document by a better one",
-    f"All but ties and subtopics was found by trying all rankings of {LENGTH} documents of two small pools.",
+    "compiled: as_function makes it a function that jax.jit and torch.compile take; or only with ties='order'",
+    f"All but ties, subtopics and compiled was found by trying all rankings of {LENGTH} documents of two small pools.",
 ]
 
 
@@ -144,6 +147,7 @@ def try_measures(measures: Iterable[type[Measure]]) -> list[Property]:
             measure.needs_subtopics,
             _never_falls(values[measure.name], _swaps()),
             _never_falls(values[measure.name], _replacements()),
+            "yes" if measure().is_fixed() else "without ties" if measure().is_fixed("order") else "",
         )
         for measure in measures
     ]

@@ -47,6 +47,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     """True where that mean is refused for tie groups with too many states"""
     takes_fixed: ClassVar[bool] = True
     """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
+    takes_fixed_order: ClassVar[bool] = True
+    """False where it needs to ask something even if no documents tie"""
     needs_subtopics: ClassVar[bool] = False
     """True where documents must be judged by subtopic; others take the highest label that a document has"""
     may_be_bounded: ClassVar[bool] = False
@@ -151,6 +153,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - for those that need the collection
         """Return the measure fitted to the collection; refuse labels it cannot take."""
         return self
+
+    def is_fixed(self, ties: str = "expected") -> bool:
+        """True where the formula asks nothing but shapes, as compilers want it; without ties, most formulas do."""
+        return self.takes_fixed_order if ties in ("order", "random") else self.takes_expected and self.takes_fixed
 
     def apply_relevance(self, batch: Batch) -> Batch:
         """Return the batch with relevance in place of labels; the methods below take this."""

@@ -109,6 +109,7 @@ class Compat(Graded, Persistent):
         """Return the sums of p^(d-1)/d over the first 0, 1, … depths; made once a batch."""
         key = (Compat, self.p, self.k)
         if key not in batch.memo:
-            depth = batch.count_up(int(batch.xp.max(self._length(batch))))
+            longest = batch.depth if batch.fixed else int(batch.xp.max(self._length(batch)))
+            depth = batch.count_up(longest)
             batch.memo[key] = batch.xp.cumulative_sum(self.p ** (depth - 1) / depth, include_initial=True)
         return batch.memo[key]

@@ -33,7 +33,8 @@ def as_function(
 
     Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct
     positive labels that occur; GAP, xGAP, eGAP, muAP, and measures that take the top of the scale from the data,
-    cannot be traced without. `check` refuses NaN and infinity, in the arrays and as a value, like the DCG of labels of
+    cannot be traced without. With ties="order", where nothing ties, next to every measure has a formula that can be
+    traced. `check` refuses NaN and infinity, in the arrays and as a value, like the DCG of labels of
     2000 with exponential gain; that asks the device. Without it, and always while a function is traced, nothing is
     checked, and such a value is infinite.
 
@@ -58,7 +59,7 @@ class MeasureFunction:
     ) -> None:
         """Refuse measures without a formula of fixed shape; fit them to the levels, where these are known."""
         for measure in measures.values():
-            check_fixed(measure)
+            check_fixed(measure, ties)
         self.measures, self.levels, self.ties, self.check = measures, levels, ties, check
         known = None if levels is None else constants(levels)
         fitted = [measure if known is None else measure.fit(Levels(known)) for measure in measures.values()]
@@ -103,17 +104,15 @@ class ValueFunction:
         return ValueFunction, (self.measure,)
 
 
-def check_fixed(measure: Measure) -> None:
+def check_fixed(measure: Measure, ties: str) -> None:
     """Refuse a measure that has no formula of fixed shape."""
-    if not takes_fixed(measure):
-        raise MeasureError(
-            f"{measure}: there is no formula of fixed shape, which compilers need; evaluate_arrays takes it"
+    if not measure.is_fixed(ties):
+        others = (
+            "ties='order' has one, and evaluate_arrays takes it" if measure.is_fixed("order") else "use evaluate_arrays"
         )
-
-
-def takes_fixed(measure: Measure) -> bool:
-    """True for measures that need not ask what is in the arrays."""
-    return measure.takes_expected and measure.takes_fixed
+        raise MeasureError(
+            f"{measure}: there is no formula of fixed shape, which compilers need, for ties={ties!r}; {others}"
+        )
 
 
 def values_of(

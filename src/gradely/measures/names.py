@@ -159,7 +159,8 @@ REFUSED = {
     "ADM": "it compares scores with labels; `OPA` compares their orders",
     "RR_IA": "`ERR_IA` is near it, with judgments by subtopic",
     **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower would be better; `RR` says the like"),
-    "ILD": _ITEMS,
+    **dict.fromkeys(("ILD", "Gini"), _ITEMS),
+    **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: `gradely overlap RUN RUN` has it"),
     "PFound": "`ERR` is the same idea, with another chance to stop",
 }
 """names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""

@@ -1,5 +1,6 @@
 """Measures of pairs of documents that stand in the right order: AUC and OPA."""
 
+from abc import abstractmethod
 from collections import Counter
 from itertools import chain, product
 from typing import NamedTuple
@@ -8,7 +9,7 @@ from gradely.kernel.backend import equal_runs, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TieGroup, check_compositions, compositions, find_cut, tie_groups
 from gradely.kernel.families import lower_levels
-from gradely.kernel.ties import STATES
+from gradely.kernel.ties import STATES, GroupSums, sum_around
 from gradely.measures.base import Binary, Graded
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, levels_of
 
@@ -35,9 +36,30 @@ class PairMeasure(ArrangedMeasure):
         if cut is not None:
             inside = xp.max(xp.where(cut, batch.above, -1), axis=1, keepdims=True)
             limit = xp.where(inside >= 0, inside, limit)
-        pairs = _pairs_in(batch, level, limit)
+        pairs = self._pairs_in(batch, level, limit)
         terms = pairs.right / xp.where(pairs.count > 0, pairs.count, 1.0)
         return terms if cut is None else self._mean_where_cut(batch, cut, level, pairs, terms)
+
+    @abstractmethod
+    def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
+        """Return how many documents inside are of a lower level, above the tie group of each one, and in it."""
+
+    def _pairs_in(self, batch: Batch, level: Array, limit: Array) -> Pairs:
+        """Return the pairs of the documents in the first places, [Q, 1] of each query."""
+        xp = batch.xp
+        inside = batch.judged & (batch.above < limit)
+        level = xp.where(inside, level, 0)
+        lower = self.lower(batch, level, inside)
+        unjudged = batch.to_real(batch.above - batch.first)
+        beside = batch.size - batch.to_real(batch.last - batch.first)
+        order = xp.argsort(level, axis=1, stable=True)
+        first, _ = equal_runs(batch.to_real(level[batch.row, order]))
+        above_or_equal = level.shape[1] - first[batch.row, xp.argsort(order, axis=1, stable=True)]
+        behind = batch.to_real(limit - above_or_equal)
+        right = behind - (lower.before + unjudged) - (lower.in_group + beside) / 2
+        counted = level > 0
+        count = xp.sum(xp.where(counted, behind, 0.0), axis=1, keepdims=True)
+        return Pairs(xp.where(counted, right, 0.0), count)
 
     def _cut(self, batch: Batch) -> Array | None:
         """Return [Q, H]: true for documents of the tie group that the cut-off divides; None where it divides none.
@@ -163,25 +185,6 @@ def _sorted_pairs(groups: list[TieGroup], levels: Counter[int], *, best: bool) -
     return pairs, pairs - wrong
 
 
-def _pairs_in(batch: Batch, level: Array, limit: Array) -> Pairs:
-    """Return the pairs of the documents in the first places, [Q, 1] of each query."""
-    xp = batch.xp
-    inside = batch.judged & (batch.above < limit)
-    level = xp.where(inside, level, 0)
-    ones, highest = batch.to_real(inside), int(xp.max(level)) if 0 not in level.shape else 0
-    lower = lower_levels(batch, level, ones, highest)
-    unjudged = batch.to_real(batch.above - batch.first)
-    beside = batch.size - batch.to_real(batch.last - batch.first)
-    order = xp.argsort(level, axis=1, stable=True)
-    first, _ = equal_runs(batch.to_real(level[batch.row, order]))
-    above_or_equal = level.shape[1] - first[batch.row, xp.argsort(order, axis=1, stable=True)]
-    behind = batch.to_real(limit - above_or_equal)
-    right = behind - (lower.above_count + unjudged) - (lower.beside_count + beside) / 2
-    counted = level > 0
-    count = xp.sum(xp.where(counted, behind, 0.0), axis=1, keepdims=True)
-    return Pairs(xp.where(counted, right, 0.0), count)
-
-
 class AUC(PairMeasure, Binary):
     """The share of pairs of a relevant document and another that stand in the right order.
 
@@ -202,9 +205,17 @@ class AUC(PairMeasure, Binary):
 
     name = "AUC"
 
+    def is_fixed(self, ties: str = "expected") -> bool:
+        """True unless the cut-off may divide tie groups, or these are ordered."""
+        return super().is_fixed(ties) or (self.k is None and ties == "expected")
+
     def kinds(self, batch: Batch) -> Array:
         """Relevant or not."""
         return batch.xp.astype(self.relevant(batch), batch.first.dtype)
+
+    def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
+        """Return how many documents that are not relevant stand above each one's tie group, and in it."""
+        return sum_around(batch, inside & (level == 0))
 
 
 class OPA(PairMeasure, Graded):
@@ -226,7 +237,14 @@ class OPA(PairMeasure, Graded):
 
     name = "OPA"
     may_refuse = True
+    takes_fixed_order = False
 
     def kinds(self, batch: Batch) -> Array:
         """Which level of relevance it is, those of the pool counted from the lowest; 0 for none."""
         return levels_of(batch, batch.pool, batch.grade)
+
+    def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
+        """Return how many documents of a lower level stand above each one's tie group, and in it."""
+        highest = int(batch.xp.max(level)) if 0 not in level.shape else 0
+        sums = lower_levels(batch, level, batch.to_real(inside), highest)
+        return GroupSums(sums.above_count, sums.beside_count)

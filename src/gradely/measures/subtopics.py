@@ -34,6 +34,7 @@ class BySubtopic(Measure):
 
     needs_subtopics = True
     takes_fixed = False
+    takes_fixed_order = False
 
     def fit(self, levels: Levels) -> Self:
         """Refuse judgments without subtopics."""
