@@ -52,6 +52,8 @@ class Batch:
     """false where it is known that every cell holds a document"""
     by_place: ClassVar[bool] = False
     """true where sums are taken place by place; see by_place"""
+    most_levels: ClassVar[int | None] = None
+    """how many distinct positive labels a query can have, where that cannot be asked; see Fixed"""
     ties: str = "expected"
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
     subtopics: Subtopics | None = None

@@ -22,7 +22,7 @@ class Fixed(Batch):
     """true where no two documents can tie"""
     whole: bool = False
     """true where every cell holds a document"""
-    most_levels: int | None = None
+    most_levels: int | None = None  # type: ignore[misc]
     """how many distinct positive labels a query can have; None where nobody said"""
 
     fixed = True

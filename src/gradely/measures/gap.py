@@ -17,7 +17,6 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import is_any, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import harmonics, lower_levels, threshold
-from gradely.kernel.fixed import Fixed
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.ties import Adds, Group, sum_around, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch
@@ -228,7 +227,7 @@ class Population(Graded):
 
 def _levels_of(batch: Batch) -> tuple[Array, Array]:
     """Return the distinct positive levels of each pool, best first, and their recall bases."""
-    if isinstance(batch, Fixed):
+    if batch.fixed:
         return _levels_one_by_one(batch)
     xp = batch.xp
     lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
@@ -241,7 +240,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     return xp.where(ends, batch.pool, 0.0)[batch.row, order], batch.to_real(order + 1)
 
 
-def _levels_one_by_one(batch: Fixed) -> tuple[Array, Array]:
+def _levels_one_by_one(batch: Batch) -> tuple[Array, Array]:
     """Return the same without asking how many there are: each level is the highest label below the one before."""
     xp, level, base = batch.xp, [], []
     if batch.most_levels is None:
