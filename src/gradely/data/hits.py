@@ -198,7 +198,7 @@ class Blocks:
         pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # whose ideal goes by name
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
-        batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, **facts)
+        batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, memo={}, **facts)
         return batch
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
@@ -237,7 +237,8 @@ class Blocks:
             ties=_group_policy(ties),
             subtopics=subtopics,
         )
-        batch.set_cached(xp=np, in_numpy=True, device=grade.device, **({"untied": True} if self.untied else {}))
+        facts = {"untied": True} if self.untied else {}
+        batch.set_cached(xp=np, in_numpy=True, device=grade.device, pool_memo={}, memo={}, **facts)
         return batch
 
     def visit_uncertain(

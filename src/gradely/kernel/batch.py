@@ -5,7 +5,7 @@ order. Unjudged documents enter only through `above`, `tied` and `retrieved`.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from gradely.kernel.backend import device_of, is_any, is_numpy, namespace, to_lists
@@ -58,16 +58,6 @@ class Batch:
     """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
     subtopics: Subtopics | None = None
     """the labels by subtopic, where the judgments have them; `grade` and `pool` then hold the highest of a document"""
-    memo: dict[object, Any] = field(default_factory=dict, init=False)
-    """what measures share, whatever the labels: tables of discounts, precisions of levels"""
-    pool_memo: dict[object, Any] = field(default_factory=dict, init=False)
-    """what follows from the pools alone, whatever was retrieved: see of_pools"""
-    orders: dict[object, "Batch"] = field(default_factory=dict, init=False)
-    """the batch with its ties in the best or the worst order, by what the order depends on; see Measure"""
-    by_relevance: dict[object, "Batch"] = field(default_factory=dict, init=False)
-    """the batch with relevance in place of labels, by relevance function; those batches keep none of their own, so that
-    all are freed when nobody needs them any more"""
-    _tops: dict[int, "Batch | None"] = field(default_factory=dict, init=False)
 
     @lazy
     def xp(self) -> Any:
@@ -88,11 +78,6 @@ class Batch:
     def untied(self) -> bool:
         """True when no judged document shares its score."""
         return not is_any(self.tied > 1)
-
-    @lazy
-    def has_negative(self) -> bool:
-        """True where a document of a pool has a label below 0."""
-        return is_any(self.pool < 0)
 
     @lazy
     def depth(self) -> int:
@@ -130,6 +115,29 @@ class Batch:
         start = self.row * (self.grade.shape[1] + 1)
         return start + self.first, start + self.last
 
+    @lazy
+    def memo(self) -> dict[object, Any]:
+        """What measures share, whatever the labels: tables of discounts, precisions of levels."""
+        return {}
+
+    @lazy
+    def pool_memo(self) -> dict[object, Any]:
+        """What follows from the pools alone, whatever was retrieved: see of_pools."""
+        return {}
+
+    @lazy
+    def orders(self) -> dict[object, "Batch"]:
+        """The batch with its ties in the best or the worst order, by what the order depends on; see Measure."""
+        return {}
+
+    @lazy
+    def by_relevance(self) -> dict[object, "Batch"]:
+        """The batch with relevance in place of labels, by relevance function.
+
+        Those batches keep none of their own, so that all are freed when nobody needs them any more.
+        """
+        return {}
+
     @property
     def parts(self) -> list["Batch"]:
         """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
@@ -142,11 +150,15 @@ class Batch:
             return []
         return [self.rows(slice(i, i + rows)) for i in range(0, len(self.grade), rows)]
 
-    def rows(self, block: slice) -> "Batch":
+    def rows(self, part: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [part.name for part in fields(Batch) if part.init and part.name not in ("ties", "subtopics")]
-        subtopics = None if self.subtopics is None else self.subtopics.rows(block)
-        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[block, ...] for name in arrays})
+        arrays = [field.name for field in fields(Batch) if field.name not in ("ties", "subtopics")]
+        subtopics = None if self.subtopics is None else self.subtopics.rows(part)
+        return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part, ...] for name in arrays})
+
+    @lazy
+    def _tops(self) -> dict[int, "Batch | None"]:
+        return {}
 
     def top(self, k: int | None) -> "Batch":
         """Return the batch without the last columns, as far as none of them can be in the top k; made once."""
@@ -175,11 +187,12 @@ class Batch:
     def reorder(self, **changes: Any) -> "Batch":
         """Return the batch with another ranking of the same pools; what follows from these stays known."""
         other = replace(self, **changes)
-        other.set_cached(pool_memo=self.pool_memo, **{name: vars(self)[name] for name in OF_ROWS if name in vars(self)})
+        known = {name: vars(self)[name] for name in OF_ROWS if name in vars(self)}
+        other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
         return other
 
     def set_cached(self, **facts: Any) -> None:
-        """Set properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
+        """Set lazy properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
         self.__dict__.update(facts)
 
     def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
-from gradely.kernel.backend import divide, ignore_overflow, sum_rows
+from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import Parameter, Parametric, is_number, parameter, to_python
 from gradely.kernel.ties import order_ties
@@ -367,7 +367,7 @@ class Graded(Measure):
         Labels that are relevance themselves, and none below 0, stay as they are.
         """
         function = self.relevance_function
-        if isinstance(function, Identity) and not batch.fixed and not batch.has_negative:
+        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
             return batch
         if function.key not in batch.by_relevance:
             batch.by_relevance[function.key] = self._with_relevance(batch)
@@ -405,6 +405,10 @@ class Graded(Measure):
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive relevance: the best of the pool has none."""
         return batch.pool[:, 0] <= 0
+
+
+def _has_negative(batch: Batch) -> bool:
+    return is_any(batch.pool < 0)
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:
