@@ -79,7 +79,7 @@ SPEED = {
     "gap": "FEW MANY",
     "populations": "CELLS",
     "qrels": "SMALL",
-    "read": "EXACT TAIL",
+    "read": "TAIL",
     "scattered": "CHANCE IN_MEMORY",
     "tests": "CELLS",
     "tie_counts": "SAMPLE",

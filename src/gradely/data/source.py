@@ -16,7 +16,6 @@ from itertools import chain
 from threading import Lock
 from typing import Any, BinaryIO, NoReturn, Self, TypeAlias
 
-from gradely.data.addresses import advise
 from gradely.errors import InputError, MissingExtra, clip, read_error
 
 BLOCK = 1 << 20
@@ -67,6 +66,8 @@ class Source:
         except InputError:
             raise
         except FileNotFoundError:
+            from gradely.data.addresses import advise
+
             raise InputError(f"{self.name}: no such file{advise(self.path)}") from None
         except IsADirectoryError:
             raise InputError(f"{self.name}: is a directory; name a file") from None

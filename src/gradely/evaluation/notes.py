@@ -145,10 +145,6 @@ class TieRange(NamedTuple):
         """Return the range as a note."""
         return Note("ties", self.queries, self.of, str(self))
 
-    def is_visible(self, digits: int) -> bool:
-        """Return whether the two ends differ when printed with this number of digits."""
-        return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
-
 
 class LabelRange(NamedTuple):
     """How far the mean of a measure moves with the labels of unjudged documents."""
@@ -172,10 +168,6 @@ class LabelRange(NamedTuple):
     def note(self) -> Note:
         """Return the range as a note."""
         return Note("holes", self.documents, self.documents, str(self))
-
-    def is_visible(self, digits: int) -> bool:
-        """Return whether the two ends differ where they are printed with this many digits."""
-        return f"{self.low:.{digits}f}" != f"{self.high:.{digits}f}"
 
 
 class UnjudgedShare(NamedTuple):
@@ -245,7 +237,10 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange | LabelRange]], digits: 
     >>> str(merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]).split(" depending ")
     ['b: AP 0.5000, between 0.3000 and 0.6000', 'on the order of ties in 2 of 2 queries; the widest range of 3 runs']
     """
-    visible = {name: [span for span in of_run if span.is_visible(digits)] for name, of_run in ranges.items()}
+    visible = {
+        name: [span for span in of_run if f"{span.low:.{digits}f}" != f"{span.high:.{digits}f}"]
+        for name, of_run in ranges.items()
+    }
     if len(ranges) <= FEW_RUNS:
         return merge_notes({name: [span.note() for span in spans] for name, spans in visible.items()})
     by_measure: dict[str, list[tuple[str, TieRange | LabelRange]]] = {}

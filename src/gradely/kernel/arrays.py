@@ -19,6 +19,7 @@ import numpy.typing as npt
 from gradely.errors import DataError
 from gradely.kernel.backend import check_unmasked, device_of, is_any, is_array, is_numpy, namespace, take_rows, to_numpy
 from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
+from gradely.kernel.parameters import EXACT
 from gradely.kernel.subtopics import Subtopics, take_documents
 from gradely.kernel.swapped import warn_of_swap
 from gradely.parallel import cores, on_threads
@@ -27,8 +28,6 @@ from gradely.settings import ArrayTies, check_seed, check_ties
 Ints = npt.NDArray[np.int64]
 MANY = 1 << 24
 """cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
-EXACT = 2.0**53
-"""below it, whole numbers are exact"""
 FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
 """what a Batch has besides the places of documents"""
 

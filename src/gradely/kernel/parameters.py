@@ -152,6 +152,10 @@ def is_number(x: Any) -> bool:
         return False
 
 
+EXACT = 2.0**53
+"""below it, whole numbers are exact"""
+
+
 def to_python(x: Any) -> float:
     """Return a number as Python's own, whole ones as int, so that it prints short and reads back the same."""
     number = float(x)

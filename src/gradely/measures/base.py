@@ -225,6 +225,13 @@ def check_cutoff(name: str, k: Any) -> int | None:
     return int(k)
 
 
+def check_threshold(rel: Any) -> float:
+    """Return the lowest label that counts as relevant; refuse what is not a number."""
+    if not is_number(rel):
+        raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {rel!r}")
+    return to_python(rel)
+
+
 class Parts(NamedTuple):
     """What a measure is made of: what the sum begins with, what each document adds, what the sum is divided by."""
 
@@ -282,9 +289,7 @@ class Binary(Measure):
     def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
         super().check_parameters()
-        if not is_number(self.rel):
-            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
-        self._set("rel", to_python(self.rel))
+        self._set("rel", check_threshold(self.rel))
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""

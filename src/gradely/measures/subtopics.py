@@ -17,7 +17,7 @@ from gradely.kernel.gains import log2 as log2_discount
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.subtopics import greedy_order, number_kinds
 from gradely.kernel.ties import Adds, Group, order_ties
-from gradely.measures.base import Measure
+from gradely.measures.base import Measure, check_threshold
 from gradely.measures.precision import length_of
 from gradely.measures.searched_measure import Scene, SearchedMeasure
 from gradely.relevance import Levels
@@ -67,9 +67,7 @@ class RelevantBySubtopic(BySubtopic):
     def check_parameters(self) -> None:
         """Refuse a threshold that is not a number."""
         super().check_parameters()
-        if not is_number(self.rel):
-            raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {self.rel!r}")
-        self._set("rel", to_python(self.rel))
+        self._set("rel", check_threshold(self.rel))
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H, S]: true where a document is relevant to a subtopic."""

@@ -24,6 +24,7 @@ from gradely.data.read.trec_pieces import load_qrels
 from gradely.data.source import Source
 from gradely.data.table import IrregularText
 from gradely.errors import InputError, clip
+from gradely.kernel.parameters import EXACT
 from gradely.settings import Settings
 from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atof, atol
 
@@ -94,8 +95,6 @@ class Groups(NamedTuple):
         return added / count[:, None]
 
 
-EXACT = 2.0**53
-"""larger labels are read line by line, since not all of them are numbers that the fast reader knows"""
 TAIL = 1 << 16
 """bytes at the end of a file that surely hold a line"""
 
@@ -133,7 +132,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFi
     for duplicates in (False, True):
         with suppress(IrregularText):
             qrels = load_qrels(source, threads, dialect._replace(duplicates=duplicates))
-            if lines == len(qrels.grade) and np.abs(qrels.grade).max() < EXACT:
+            if lines == len(qrels.grade) and np.abs(qrels.grade).max() < EXACT:  # others are read line by line
                 np.trunc(qrels.grade, out=qrels.grade)
                 twice = _judged_twice(qrels) if duplicates else {}
                 return JudgmentFile(qrels, twice, int((qrels.grade > 0).sum()))
