@@ -255,6 +255,8 @@ class Pairwise:
     @cached_property
     def contradicts(self) -> Bools:
         """Where a significant test favours a run whose mean is not the higher one."""
+        if self.design.test != "wilcoxon":  # all others go by the mean
+            return np.zeros_like(self.significant)
         by_mean = np.stack([directions(differ, "t") for differ in self._by_query()])
         return np.asarray(self.significant & (self.directions != by_mean))
 
