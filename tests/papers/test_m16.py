@@ -186,7 +186,7 @@ def test_what_an_item_contributes_by_hand():
 
 @pytest.fixture(scope="module")
 def items():
-    return news.read_topics(Library(DATA))["palestine"]
+    return news.read_topics(Library(DATA))["Palestine"]
 
 
 @needs("news-popularity")
@@ -198,7 +198,7 @@ def test_news_are_read_in_the_order_of_their_ids(items):
 
 @needs("news-popularity")
 def test_the_later_the_count_the_better_the_ranking(items):
-    means = agreement.by_cutoff(news.measure("palestine", items))
+    means = agreement.by_cutoff(news.measure("Palestine", items))
     assert len(means) == 5 * 4
     for name in ("nDCG", "nDCGφ"):
         at_10 = [record[name] for record in means if record["k"] == 10]
@@ -213,7 +213,7 @@ def test_the_later_the_count_the_better_the_ranking(items):
 
 @needs("news-popularity")
 def test_both_measures_differ_on_news(items):
-    values = news.measure("palestine", items)
+    values = news.measure("Palestine", items)
     each, ours = agreement.by_list(values), agreement.summarise(values)
     assert len(each) == 5 * 75
     assert [round(summary.positive, 2) for summary in ours] == [0.89, 0.81, 0.75, 0.65, 0.33]
@@ -231,7 +231,7 @@ def test_the_news_can_be_measured_from_runs(items):
         for counts in (items.after(2), items.final)
     )
     some = items._replace(counts=items.counts[:4])
-    expected = news.measure("palestine", some)["Facebook, palestine, after 2 hours"][10]
+    expected = news.measure("Palestine", some)["Facebook, Palestine, after 2 hours"][10]
     grades = evaluate(qrels_from_run(final, levels=[10, 25, 50]), early, ["nDCG(gain='exp')@10"]).values[:, 0]
     scores = evaluate(qrels_from_run(final), early, ["nDCGphi@10"]).values[:, 0]
     assert grades == pytest.approx(expected["nDCG"], abs=1e-12) and scores == pytest.approx(
@@ -263,8 +263,8 @@ def test_every_topic_in_the_folder_is_read(tmp_path):
     for topic, suffix in (("Obama", ".csv"), ("Economy", ".csv")):
         (folder / f"Facebook_{topic}{suffix}").write_text("\n".join([header, *rows]) + "\n")
     outcome = experiments()["m16-news"].run(Library(tmp_path), 0, ignore)
-    assert {row["data"].split(", ")[1] for row in outcome.evidence.means} == {"economy", "obama"}
-    assert "news on economy and obama" in outcome.done and "2 lists" in outcome.done
+    assert {row["data"].split(", ")[1] for row in outcome.evidence.means} == {"Economy", "Obama"}
+    assert "news on Economy and Obama" in outcome.done and "2 lists" in outcome.done
 
 
 @needs("news-popularity")

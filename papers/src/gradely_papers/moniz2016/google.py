@@ -173,7 +173,7 @@ def gather(library: Library, progress: Report) -> Files:
             name = f"{topic}, {reading}"
             grades, scores = lists.with_grades(reading), rank_labels(lists.scores(reading))
             values[name] = agreement.measure_lists(grades, scores, control)
-            layers[name] = topic.lower()
+            layers[name] = topic
         progress((i + 1) / len(TOPICS))
     return Files(len(news), topics, values, layers)
 

@@ -85,7 +85,7 @@ def read(path: Path) -> Lists:
 def read_topics(library: Library) -> dict[str, Lists]:
     """Read the lists of every topic that is in the folder, by its name."""
     paths = sorted(library.path(FOLDER).glob(FILES))
-    return {path.name.partition(".")[0].removeprefix("Facebook_").lower(): read(path) for path in paths}
+    return {path.name.partition(".")[0].removeprefix("Facebook_"): read(path) for path in paths}
 
 
 def join(topics: dict[str, Lists]) -> Lists:
