@@ -31,7 +31,7 @@ from gradely.tables import count_of
 ALIKE = 0.9
 """where people and judge have a smaller share of the documents of a query in common, a note says so"""
 UNLIKE = 1.5
-"""where the judge labelled so many times as many documents of the human queries as of others, or as few, too"""
+"""where the judge labelled this many times more documents of the human queries than of others, or fewer, too"""
 
 WEIGHTED = "weights of queries are not derived for the labels of a judge: leave them out, or the judge"
 

@@ -367,7 +367,7 @@ class Shares(Ratios):
 
 
 def norms(measure: Binary, retrieved: Ints, base: Ints) -> Floats:
-    """Return the norms of rankings of some lengths, with so many relevant documents, arrays of one shape."""
+    """Return the norms of rankings from their lengths and the numbers of relevant documents, arrays of one shape."""
     cell = np.zeros((base.size, 1))
     one = np.ones((base.size, 1), np.int64)
     batch = Batch(cell, cell > 0, one - 1, one, one - 1, one, cell, cell > 0, retrieved.ravel())
@@ -469,7 +469,7 @@ def placed_values(measure: Binary, hits: Retrieved, relevant: int, most: int) ->
 
 
 def placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
-    """Return sums with so many open documents relevant, of those retrieved, the best placed or the worst placed ones.
+    """Return sums where `seen` of the open documents retrieved are relevant, the best placed or the worst placed ones.
 
     `base` are all relevant documents. Rprec alone looks at them; the sums of others are found once for each number.
     """

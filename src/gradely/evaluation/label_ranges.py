@@ -45,7 +45,7 @@ class Ideal(NamedTuple):
     """[Q] how many open documents there are"""
 
     def at(self, query: Ints, count: Ints) -> Floats:
-        """Return the ideal of some queries with so many open documents on the highest level, the others on none."""
+        """Return the ideal of some queries with `count` open documents on the highest level, the others on none."""
         added = self.added[query, :, np.minimum(count, self.added.shape[2] - 1)]
         return self.judged[query] + added @ self.height
 

@@ -14,7 +14,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.measures import Measure
 
 TOP = 10
-"""so many of the best runs are also ranked by themselves: it is there that machine judges fail"""
+"""how many of the best runs are also ranked by themselves: it is among these that machine judges fail"""
 
 
 def two_way(table: Floats) -> Estimates:

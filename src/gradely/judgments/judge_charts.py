@@ -56,7 +56,7 @@ def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence
     alt, runs = altair(), judges.runs
     assert runs is not None
     measure = next(iter(runs.measures))
-    kinds = [f"by {judge_names[0]}", "by another judge", "mean over judges, and its interval"]
+    kinds = [f"by {judge_names[0]}", "by another judge", "mean, with interval"]
     low, high = judges.mean_intervals(0)
     values = [
         {"run": run, "judge": name, "value": float(runs.means[j, 0, i]), "kind": kinds[min(j, 1)]}

@@ -32,11 +32,11 @@ from gradely.settings import Correction, Precision, Settings, TiePolicy
 from gradely.tables import Cell, MarkedNumber, Table, count_of
 
 FEW_JUDGES = 4
-"""of so many judges, all pairs are printed, and a column each; of more, those with the first judge"""
+"""the most judges of which all pairs are printed, and a column each; of more, those with the first judge"""
 SHOWN = 30
-"""so many pairs of runs are printed"""
+"""how many pairs of runs are printed"""
 SCALE = 5
-"""so many labels are named that only one judge gives"""
+"""how many labels are named that only one judge gives"""
 CHART = 44
 """width of a column of the chart, in pixels"""
 

@@ -26,7 +26,7 @@ from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Table, count_of
 
 LOOKS = 50
-"""so many times it is looked which pairs are decided"""
+"""how often, on the way to all judgments, the decided pairs are counted"""
 
 
 class Judging(NamedTuple):

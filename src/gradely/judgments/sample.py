@@ -20,7 +20,7 @@ from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
 
 DEPTH = 10
-"""so deep the rankings of runs are looked at for documents to judge"""
+"""how deep the rankings of runs are searched for documents to judge"""
 
 
 @dataclass(eq=False, repr=False)
