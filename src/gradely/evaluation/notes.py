@@ -212,8 +212,8 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
     """Return the notes of several runs, {name: notes}; what holds of all runs is said once, the rest with their names.
 
     >>> same, other = Note("missing", 1, 2, "1 of 2 queries is missing"), Note("ties", 1, 2, "a tie matters")
-    >>> merge_notes({"a": [same, other], "b": [same]})
-    [Note('1 of 2 queries is missing'), Note('a: a tie matters')]
+    >>> merge_notes({"a": [same, other], "b": [same, Note("run", 1, 1, "b: ranks are odd")]})
+    [Note('1 of 2 queries is missing'), Note('a: a tie matters'), Note('b: ranks are odd')]
     """
     owners: dict[str, list[str]] = {}
     first: dict[str, Note] = {}
@@ -222,9 +222,10 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
             first.setdefault(note.text, note)
             owners.setdefault(note.text, []).append(name)
     order = sorted(first, key=lambda text: len(owners[text]) < len(notes))
+    prefixes = {text: _prefix(owners[text], len(notes)) for text in order}
     return [
-        Note(first[text].kind, first[text].count, first[text].of, _prefix(owners[text], len(notes)) + text)
-        for text in order
+        Note(first[text].kind, first[text].count, first[text].of, text if text.startswith(prefix) else prefix + text)
+        for text, prefix in prefixes.items()
     ]
 
 
