@@ -8,7 +8,7 @@ import sys
 import pytest
 from hypothesis import Phase, settings
 
-from tests.mutants.areas import AREAS, LEFT_OUT, paths_of
+from tests.mutants.areas import AREAS, JUDGED, LEFT_OUT, UNJUDGED, paths_of
 from tests.mutants.changes import ROOT, mutants, one_per_line
 from tests.mutants.check import Check, say
 from tests.mutants.lives import OPTIONS
@@ -17,8 +17,10 @@ from tests.mutants.survivors import find_gone, judge, read_list
 
 def parse():
     parser = argparse.ArgumentParser(prog="tests.mutants", description=__doc__)
-    parser.add_argument("files", nargs="*", help="names of files; by default all")
-    parser.add_argument("--area", choices=AREAS, action="append", help="only this area; repeat for more")
+    parser.add_argument("files", nargs="*", help="names of files; by default all of the areas")
+    parser.add_argument(
+        "--area", choices=AREAS, action="append", help="only this area; repeat for more; by default those judged"
+    )
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--minutes", type=float, default=1e6, help="stop after so long; the next time goes on")
     parser.add_argument(
@@ -38,12 +40,15 @@ def main():
     quick = [Phase.explicit, Phase.generate]  # what fails need not be made small
     settings.register_profile("mutants", derandomize=True, database=None, phases=quick, deadline=None)
     settings.load_profile("mutants")
-    paths = [path for area in given.area or AREAS for path in paths_of(area)]
+    areas = given.area or (AREAS if given.files else JUDGED)
+    paths = [path for area in areas for path in paths_of(area)]
     made = [mutant for path in paths if not given.files or path.name in given.files for mutant in mutants(path)]
     chosen = made if given.all else one_per_line(made)
     check = Check(chosen, given.jobs, given.minutes, given.seconds, listed=given.listed, again=given.again)
     code = pytest.main([*OPTIONS, *LEFT_OUT, *given.tests], plugins=[check])
     code = int(code) or conclude(check, made)
+    if areas is JUDGED:
+        say(f"areas that nobody has judged yet, and that were not looked at: {', '.join(UNJUDGED)}")
     sys.stdout.flush()
     os._exit(code)  # libraries would call leaked what the forks have in common
 

@@ -29,6 +29,10 @@ AREAS = {
     "judgments": area(judgments="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
+JUDGED = ["significance", "ties"]
+"""areas of which every change is noticed or listed, which `make mutants` holds"""
+UNJUDGED = [name for name in AREAS if name not in JUDGED]
+"""areas with changes that survive and that nobody has judged yet: `--area` looks at them"""
 ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]
 """hold lines for PyTorch and JAX, which no test can touch where those are not installed"""
 DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py", "comparison/system_charts.py"]

@@ -202,7 +202,9 @@ def is_deletable(parent, statement):
 
     Where a name is set for the first time, any test would meet an error.
     """
-    if isinstance(statement, ast.Raise | ast.Continue | ast.Break | ast.AugAssign):
+    if isinstance(statement, ast.Raise):  # where subclasses say what, nobody comes
+        return ast.unparse(statement) != "raise NotImplementedError"
+    if isinstance(statement, ast.Continue | ast.Break | ast.AugAssign):
         return True
     if isinstance(statement, ast.Return):
         return isinstance(parent, ast.If)

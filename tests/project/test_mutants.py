@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests.mutants.__main__ import conclude
-from tests.mutants.areas import AREAS, DRAWINGS, paths_of
+from tests.mutants.areas import AREAS, DRAWINGS, JUDGED, UNJUDGED, paths_of
 from tests.mutants.changes import ROOT, SOURCE, SPEED, Mutant, all_changes, mutants, one_per_line
 from tests.mutants.check import Check, sort_tests, uses_of
 from tests.mutants.forks import in_forks
@@ -64,6 +64,7 @@ def test_what_is_changed(code, after):
         ("def f(a):\n    b = c", []),
         ("def f(a):\n    if a:\n        return b", ["def f(a):\n    if a:\n        pass"]),
         ("def f(a):\n    if a:\n        raise E(1)", ["def f(a):\n    if a:\n        pass"]),
+        ("def f(a):\n    raise NotImplementedError", []),
         ("for a in b:\n    continue", ["for a in b:\n    pass"]),
         ("f(a, b=c)", ["f(a)"]),
         ("zip(a, b, strict=c)", []),
@@ -93,6 +94,7 @@ def test_constants_that_decide_speed_are_there():
 def test_every_file_of_a_room_is_in_one_area():
     paths = [path for area in AREAS for path in paths_of(area)]
     assert len(paths) == len(set(paths)) and all(map(paths_of, AREAS))
+    assert sorted([*JUDGED, *UNJUDGED]) == sorted(AREAS)
     rooms = "kernel relevance measures learning trec_eval comparison evaluation data judgments"
     for room in rooms.split():
         files = {*(SOURCE / room).rglob("*.py")} - {SOURCE / name for name in DRAWINGS}
