@@ -416,12 +416,13 @@ def test_tost_is_the_larger_of_two_one_sided_tests():
         stats.ttest_1samp(differ, 0.01, alternative="less"),
     ]
     assert tost(differ, 0.01) == pytest.approx(np.maximum(sides[0].pvalue, sides[1].pvalue), abs=1e-14)
+    assert tost(-differ, 0.01).tolist() == tost(differ, 0.01).tolist()
 
 
 def test_equivalence_without_spread_takes_enough_queries():
     assert tost(np.zeros((2, 1)), 0.01).tolist() == [0.25]
     assert tost(np.full((8, 1), 0.005), 0.01).tolist() == [0.5**8]
-    assert tost(np.full((8, 1), 0.02), 0.01).tolist() == [1.0]
+    assert tost(np.full((8, 1), 0.02), 0.01).tolist() == tost(np.full((8, 1), -0.02), 0.01).tolist() == [1.0]
     assert tost(np.full((8, 1), 0.01), 0.01).tolist() == [1.0]
 
 

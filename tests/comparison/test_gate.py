@@ -10,7 +10,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.gate import SavedScores, decide, digest, keep_scores, p_of_limits, read_saved
 from gradely.comparison.pairwise import Design
-from gradely.comparison.plan import detectable_effect
+from gradely.comparison.plan import detectable_effect, power_of
 from gradely.comparison.tests import adjust
 from gradely.data import read_qrels
 from gradely.data.source import Source
@@ -168,11 +168,29 @@ def test_a_gate_that_can_show_nothing_says_so(queries, options, kinds):
     assert [note.kind for note in constant.notes] == ["spreadless"]
 
 
+def test_no_test_is_too_coarse_where_none_is_made():
+    assert [note.kind for note in decided([0.5], [0.6], 0.0, test="wilcoxon").notes] == ["untested"]
+
+
+def test_each_measure_has_its_own_least_p_value():
+    made = decided(np.linspace(-0.4, 0.3, 4), np.zeros(4), 0.0, ("RR", "AP"), test="wilcoxon", correction="none")
+    says = "of 2 of 2 measures no drop could be shown to exceed its limit, however large: the least p there can be is"
+    assert [str(note) for note in made.notes if note.kind == "coarse"] == [f"{says} 0.062 before correction"]
+
+
+def test_p_values_in_the_table_know_the_level_that_they_are_shown_by():
+    table = decided([0.5] * 8 + [0.4], [0.6] * 9, 0.0, alpha=0.01).table()
+    row = dict(zip(table.header, table.rows[0], strict=True))
+    assert [row[name].alpha for name in ("p worse", "p not worse")] == [0.01, 0.01]
+
+
 def test_the_number_of_queries_that_would_decide_does():
     differ = np.random.default_rng(4).normal(0.02, 0.1, 40)
     (change,) = decided(-differ, np.zeros(40), 0.01).changes
     effect = (differ.mean() - 0.01) / differ.std(ddof=1)
     needed = change.queries_needed
+    power = [power_of(abs(effect), queries, 0.05, one_sided=True) for queries in (needed - 1, needed)]
+    assert power[0] < 0.8 <= power[1]
     rng = np.random.default_rng(1)
     p = stats.ttest_1samp(rng.normal(abs(effect), 1, (needed, 2000)), 0, alternative="greater").pvalue
     assert np.mean(p < 0.05) == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / 2000) + 0.01)
@@ -317,6 +335,10 @@ def test_saved_scores_say_the_same_as_the_run(demo):  # noqa: F811
 def test_the_digest_is_of_the_judgments_and_not_of_their_order():
     one, same = {"q": {"a": 1, "b": 0}, "r": {"c": 2}}, {"r": {"c": 2.0}, "q": {"b": 0, "a": 1}}
     assert digest(read_qrels(one)) == digest(read_qrels(same))
+    parts = {"q": {"a": {"1": 1}, "b": {"2": 1}}}
+    weighted = [digest(read_qrels(parts, subtopics={"q": {"1": low, "2": 1 - low}})) for low in (0.5, 0.4)]
+    other = digest(read_qrels({"q": {"a": {"2": 1}, "b": {"1": 1}}}, subtopics=True))
+    assert len({digest(read_qrels(parts, subtopics=True)), other, *weighted}) == 4
     for other in (
         {"q": {"a": 1, "b": 0}},
         {"q": {"a": 1, "b": 1}, "r": {"c": 2}},
@@ -337,6 +359,9 @@ def test_the_digest_is_of_the_judgments_and_not_of_their_order():
         (("[1.0]", "[1.0, 2.0]"), {}, "broken saved scores"),
         (('"judgments"', '"judgements"'), {}, "broken saved scores"),
         (("}", ""), {}, "cannot be read as saved scores"),
+        (('"measures"', '"weights": [1], "measures"'), {}, "weights are numbers above 0, one for each query"),
+        (('"measures"', f'"weights": {[0] * 12}, "measures"'), {}, "weights are numbers above 0, one for each query"),
+        (('"measures"', f'"weights": [{", ".join(["true"] * 12)}], "measures"'), {}, "True is no value of a measure"),
     ],
 )
 def test_saved_scores_that_do_not_fit_are_refused(tmp_path, change, options, message):
@@ -449,6 +474,18 @@ def test_scores_of_random_ties_are_those_of_their_seed():
     assert means[0] == means[1] != means[2]
     with pytest.raises(gradely.DataError, match="saved with seed 1, not 0"):
         gradely.gate(QRELS, run, other, ["RR"], ties="random")
+
+
+def test_nothing_is_lost_without_a_baseline():
+    with pytest.raises(gradely.DataError, match="nothing was compared: there is no baseline"):
+        gradely.gate(QRELS, FIRST, floors={"RR": 0.5}).losers("RR")
+
+
+def test_equal_weights_are_no_weights():
+    plain, equal = (
+        gradely.gate(QRELS, ONCE, FIRST, ["RR"], weights=weights) for weights in (None, dict.fromkeys(QRELS, 3))
+    )
+    assert equal.changes == plain.changes and equal.pairwise.weights is None
 
 
 def test_a_drop_that_no_measure_can_exceed_is_refused():

@@ -252,6 +252,33 @@ def test_systems_that_are_not_there_are_refused(arguments, message):
         gradely.suite(SUITE, ["RR"]).gate(*arguments)
 
 
+def test_what_a_gate_on_a_suite_cannot_take_is_refused():
+    with pytest.raises(gradely.DataError, match="maybe"):
+        gradely.suite(SUITE, ["RR"]).gate("b", "a", undecided="maybe")
+    with pytest.raises(gradely.DataError, match="alpha of a gate is below"):
+        gradely.suite(SUITE, ["RR"], alpha=0.5).gate("b", "a")
+    runs = {"v": SUITE["v"]["runs"]["a"], "w": SUITE["w"]["runs"]["c"]}
+    apart = {name: {"qrels": SUITE[name]["qrels"], "runs": {"ac"[name == "w"]: run}} for name, run in runs.items()}
+    with pytest.raises(gradely.DataError, match="c and a have no collection of more than one query in common"):
+        gradely.suite(apart, ["RR"]).gate("c", "a")
+
+
+def test_floors_alone_are_held_on_a_suite():
+    made = gradely.suite(SUITE, ["RR"]).gate("b", floors={"RR": 0.9})
+    assert (made.verdict, made.passed, made.names, made.changes) == ("untested", False, ["b"], [])
+    assert made.effects_table().rows == [] and made.as_dict()["collections"] == []
+    floors = "the gate fails where the mean over collections is below its floor, which is not tested"
+    assert made.caption().startswith(f"{floors}; 5 collections")
+    assert made.summary().startswith("Failed: b is below its floor: RR ")
+
+
+def test_a_rise_without_spread_is_no_standstill():
+    """On every query of every collection b is better by the same."""
+    entry = {"qrels": {f"q{i}": {"d": 1} for i in range(6)}, "runs": {"a": ranked([2] * 6), "b": ranked([1] * 6)}}
+    found = gradely.suite({"v": entry, "w": entry, "x": entry}, ["RR"])
+    assert found.gate("a", "b").verdict != "same" != found.gate("b", "a").verdict
+
+
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     write(tmp_path)

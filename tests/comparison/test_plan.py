@@ -217,3 +217,42 @@ def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():
     (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
     assert row.power_for == pytest.approx(integrated_power(0.05 / row.deviation, 4, 0.05), abs=1e-6)
     assert "; one of 0.05 takes " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
+
+
+PLANNED = ({"q1": {"d": 1}, "q2": {"d": 1}}, {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["x", "d"], "q2": ["d"]}})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"difference": float("inf")}, "a number above 0, like 0.02; found inf"),
+        ({"difference": float("nan")}, "a number above 0, like 0.02; found nan"),
+        ({"correction": "holm"}, "correction 'holm': use one of bonferroni, none"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(options, message):
+    with pytest.raises(gradely.DataError) as refused:
+        gradely.plan(*PLANNED, ["RR"], **options)
+    assert message in str(refused.value)
+
+
+def test_the_ends_of_numbers_of_queries_are_those_of_effect_and_deviation():
+    differ = np.random.default_rng(3).normal(0.08, 0.1, 30)
+    (row,) = plan_pairs(pairwise(column(*differ)), 0.05, 0.8, "none").rows
+    effect, freedom = row.difference / row.deviation, 29
+    ends = sorted(map(abs, effect_interval(effect, 30, 0.05)), reverse=True)
+    assert min(effect_interval(effect, 30, 0.05)) > 0
+    assert [row.needed_low, row.needed_high] == [queries_needed(end, 0.05, 0.8) for end in ends]
+    shares = [np.sqrt(stats.chi2.ppf(share, freedom) / freedom) for share in (0.975, 0.025)]
+    asked = [queries_needed(0.05 / row.deviation * share, 0.05, 0.8) for share in (1.0, *shares)]
+    assert [row.queries_for, row.for_low, row.for_high] == asked
+    assert row.power_for == pytest.approx(power_of(0.05 / row.deviation, 30, 0.05))
+
+
+def test_power_below_the_level_takes_two_queries():
+    assert queries_needed(0.5, 0.5, 0.1) == 2
+
+
+def test_a_difference_that_no_number_of_queries_shows():
+    summary = gradely.plan(*PLANNED, ["RR"], difference=1e-9).summary()
+    assert "; one of 1e-09 takes more queries than anybody can judge, and 2 queries have power 0.05 for it." in summary

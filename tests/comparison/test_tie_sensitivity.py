@@ -17,13 +17,16 @@ from gradely.data.locate import locate
 from gradely.data.tie_counts import (
     DetailsObserver,
     add_ties,
+    count_run,
     count_tied_part,
     count_ties,
     describe_run,
     sample_scores,
     stored_as,
     to_half,
+    top_depth,
 )
+from gradely.evaluation.result import MOST
 from gradely.settings import Settings
 from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_compare import FILES, RUNS
@@ -88,6 +91,7 @@ def test_how_bfloat16_and_decimals_are_told():
     assert stored_as(np.round(scores, 3)) == "3 decimals"
     assert stored_as(np.round(scores, 1)) == "1 decimal"
     assert stored_as(np.round(scores * 10)) == "whole numbers"
+    assert stored_as(np.array([0.0625])) == "bfloat16"  # which takes four decimals to print
 
 
 @needs("trec-dl-2019-passage")
@@ -114,6 +118,7 @@ def test_the_command(demo, capfd):  # noqa: F811
     assert cli(["ties", *FILES, "-m", "AP", "--format", "json"]) == 0
     found = json.loads(capfd.readouterr().out)
     assert found["runs"][0]["ties"]["share"] > 0.9 and found["swaps"][0]["worst_to_best"] is True
+    assert list(found["runs"][0]["orders"]["AP"]) == ["trec", "worst", "expected", "best"]
     assert cli(["ties", "qrels.txt", "dense.run", "-m", "AP"]) == 0
     assert "No pair of runs changes places" in capfd.readouterr().out
 
@@ -151,6 +156,16 @@ def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
     assert ties.runs[0].tied.tied == 2
 
 
+def test_a_query_whose_ranks_contradict_its_scores_is_named_once():
+    run = {"q": {"a": 1.0, "b": 2.0, "c": 3.0}, "r": {"a": 2.0, "b": 2.0}}
+    assert count_run(run, {"q": [1.0, 2.0, 3.0], "r": [2.0, 1.0]}).against == ["q"]
+    assert count_run(run, {"r": [1.0, 1.0]}).against == []
+
+
+def test_tops_are_as_deep_as_150000_documents_allow():
+    assert [top_depth(*size) for size in ((24, 3), (5000, 3), (150_000, 1), (150_001, 1))] == [20, 10, 1, 0]
+
+
 def test_details_are_of_whole_queries_each_seen_once():
     part = count_tied_part(np.array([2.0, 2.0]), np.array([True]))
     for second, seen in ((1, True), (0, False)):
@@ -183,6 +198,24 @@ def sensitivity(*orders):
 )
 def test_which_runs_change_places(first, second, expected):
     assert sensitivity(first, second).swaps == expected
+
+
+def test_of_very_many_swaps_the_first_are_shown_and_the_others_counted():
+    runs = [
+        RunTies(str(i), count_ties(gradely.read_run({"q": {"a": 1.0}}), "q"), {"AP": Orders(*[0.5, 0.4, 0.5, 0.6])})
+        for i in range(12)
+    ]
+    text = str(TieSensitivity(runs, ["AP"], Settings(), 1))
+    assert "66 of 66 pairs of runs change places with the order of ties:" in text
+    assert f"… and {66 - MOST} more; the JSON output has them all" in text and "weighted" not in text
+
+
+def test_excluded_documents_tie_with_nothing_and_weights_are_named():
+    run = {"tied": {"q": {"a": 1.0, "b": 1.0, "c": 0.5}}}
+    plain = gradely.tie_sensitivity(QRELS, run, ["RR"])
+    assert plain.runs[0].tied[:2] == (3, 2) and "weighted" not in plain.caption()
+    without = gradely.tie_sensitivity(QRELS, run, ["RR"], exclude={"q": ["b"]}, weights={"q": 2.0})
+    assert without.runs[0].tied[:2] == (2, 0) and "weighted" in without.caption()
 
 
 def test_the_range_of_a_run_is_best_minus_worst():

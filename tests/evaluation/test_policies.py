@@ -479,10 +479,10 @@ HUMAN = {query: OTHER[query] for query in list(OTHER)[:6]}
 SOME = ["q1", "q2", "q3", "q4", "q5", "q8"]
 RUNS = {name: varied(seed) for seed, name in enumerate(("one", "two", "three", "four"), 17)}
 PAIR = {name: RUNS[name] for name in ("one", "two")}
-FRAMES = {
-    name: frame_of(run, "score").rename({"score": "s"}).with_columns(score=pl.lit(1.0)) for name, run in RUNS.items()
+OTHER_SCORES = {  # whose column of scores is not the one called so
+    name: [{"query": q, "document": d, "s": s, "score": 1.0} for q, docs in run.items() for d, s in docs.items()]
+    for name, run in RUNS.items()
 }
-"""whose column of scores is not the one called so"""
 POLICIES = {
     "ties": "trec",
     "queries": SOME,
@@ -510,7 +510,7 @@ def means(runs, **how):
 @pytest.mark.parametrize("policy", POLICIES)
 def test_every_policy_matters_beside_all_others(policy):
     rest = {key: value for key, value in POLICIES.items() if key != policy}
-    assert means(FRAMES, **rest) != pytest.approx(means(FRAMES, **POLICIES), abs=1e-4)
+    assert means(OTHER_SCORES, **rest) != pytest.approx(means(OTHER_SCORES, **POLICIES), abs=1e-4)
 
 
 MEANS = {
@@ -535,19 +535,22 @@ MEANS = {
 @pytest.mark.parametrize("function", MEANS)
 def test_every_function_takes_the_policies_of_evaluate(function):
     how = takes(function)
-    assert MEANS[function](FRAMES, **how) == pytest.approx(means(FRAMES, **how), abs=1e-12)
+    assert MEANS[function](OTHER_SCORES, **how) == pytest.approx(means(OTHER_SCORES, **how), abs=1e-12)
     drawn = takes(function, {"ties": "random", "seed": 3})
     assert MEANS[function](PAIR, **drawn) == pytest.approx(means(PAIR, **drawn), abs=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("runs", "how"), [(FRAMES, POLICIES), (RUNS, {"ties": "random", "seed": 3}), (RUNS, {"ties": "random", "seed": 4})]
+    ("runs", "how"),
+    [(OTHER_SCORES, POLICIES), (RUNS, {"ties": "random", "seed": 3}), (RUNS, {"ties": "random", "seed": 4})],
 )
 def test_plans_and_gates_take_the_policies_of_evaluate(runs, how):
     runs = {name: runs[name] for name in PAIR}
     expected = means(runs, **how)
     (row,) = gradely.plan(VARIED, runs, ["AP"], **how).rows
     assert row.difference == pytest.approx(expected[row.first] - expected[row.second], abs=1e-12)
+    drawn = [gradely.plan(VARIED, PAIR, ["AP"], ties="random", **seed).rows for seed in ({}, {"seed": 0})]
+    assert drawn[0] == drawn[1]
     (change,) = gradely.gate(VARIED, *runs.values(), ["AP"], **how).changes
     assert (change.new, change.old) == pytest.approx((expected["one"], expected["two"]), abs=1e-12)
 
@@ -572,7 +575,7 @@ def test_every_policy_changes_what_other_functions_find(function):
     before = numbers(OTHERS[function](RUNS))
     for policy, value in takes(function).items():
         if policy == "columns":
-            assert numbers(OTHERS[function](FRAMES, columns=value)) == before
+            assert numbers(OTHERS[function](OTHER_SCORES, columns=value)) == before
         elif policy == "duplicates":
             twice = {name: {q: [*docs.items(), ("d1", 9.0)] for q, docs in run.items()} for name, run in RUNS.items()}
             assert OTHERS[function](twice, duplicates="max")

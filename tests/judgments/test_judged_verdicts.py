@@ -74,6 +74,9 @@ def test_what_is_not_derived_for_a_judge_is_refused():
     assert "several runs" in refusal(gradely.compare, HUMAN, groups, ["AP"], **keywords)
     assert "use 'qrels'" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], queries="both", **keywords)
     assert "the slope is" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], slope=0, **keywords)
+    gate = [gradely.gate, HUMAN, RUNS["a"], RUNS["b"], ["AP"]]
+    assert "use 'qrels'" in refusal(*gate, queries="both", **keywords)
+    assert "weights" in refusal(*gate, weights=dict.fromkeys(QUERIES, 1), **keywords)
     assert "the test bootstrap" in refusal(
         gradely.gate, HUMAN, RUNS["a"], RUNS["b"], ["AP"], test="bootstrap", **keywords
     )
@@ -148,3 +151,20 @@ def test_the_estimates_of_a_gate_do_not_depend_on_the_order_of_queries():
     other = gradely.gate(dict(reversed(HUMAN.items())), RUNS["a"], RUNS["b"], ["AP"], judge=turned).changes[0]
     assert np.isclose(one.drop, other.drop, rtol=1e-12) and np.isclose(one.p, other.p, rtol=1e-9)
     assert isinstance(sample_of("AP", "a"), Sample)
+
+
+def test_a_gate_with_a_judge_excludes_documents_and_selects_queries_by_both():
+    runs = ({q: {d: x for d, x in docs.items() if d != "d0"} for q, docs in RUNS[name].items()} for name in "ab")
+    out = {query: ["d0"] for query in QUERIES}
+    (excluded,) = gradely.gate(HUMAN, RUNS["a"], RUNS["b"], ["AP"], judge=LLM, exclude=out).changes
+    assert excluded == gradely.gate(HUMAN, *runs, ["AP"], judge=LLM).changes[0]
+    some = QUERIES[5:]
+    (selected,) = gradely.gate(HUMAN, RUNS["a"], RUNS["b"], ["AP"], judge=LLM, queries=some).changes
+    human, judge = ({query: docs for query, docs in by.items() if query in some} for by in (HUMAN, LLM))
+    (expected,) = gradely.gate(human, RUNS["a"], RUNS["b"], ["AP"], judge=judge).changes
+    assert selected == expected
+
+
+def test_scores_with_a_judge_keep_what_the_judge_lacks():
+    kept = gradely.keep_scores(HUMAN | {"other": {"d0": 1}}, RUNS["a"], ["AP"], judge=LLM)
+    assert any("other" in str(note) for note in kept.notes)
