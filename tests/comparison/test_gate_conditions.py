@@ -301,6 +301,7 @@ def test_a_team_gates_a_suite_with_one_command(files, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
+        ([], "name the new system: gradely gate --suite data/suite.toml NEW"),
         (["x", "c"], "with --suite a gate takes one system, NEW, and not also c"),
         (["c", "--save", "x.json"], "--save is not for a --suite"),
         (["c", "--test", "wilcoxon"], "--test is not for a --suite"),

@@ -25,7 +25,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 
 
 @options.command("gate", context_settings={"allow_extra_args": True})
-@click.argument("qrels", type=FILE, metavar="QRELS")
+@click.argument("qrels", type=FILE, required=False, metavar="QRELS")
 @click.argument("new", type=FILE, required=False, metavar="NEW")
 @click.option("--baseline", type=FILE, metavar="OLD", help="The old run, or its scores as written by --save.")
 @click.option(
@@ -89,7 +89,7 @@ ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 @options.inputs
 @options.output
 def command(
-    qrels: str,
+    qrels: str | None,
     new: str | None,
     *,
     baseline: str | None,
@@ -112,8 +112,10 @@ def command(
     context = click.get_current_context()
     files = Files(summary, junit, save, queries_text)
     if collections is not None:
+        if qrels is None:
+            raise click.UsageError(f"name the new system: gradely gate --suite {collections} NEW", context)
         return gate_on_suite(context, files, collections, qrels, new, baseline, policies, output, **options_of_runs)
-    if new is None:
+    if qrels is None or new is None:
         raise click.UsageError("name the new run after the qrels: gradely gate QRELS NEW --baseline OLD", context)
     return gate_on_runs(context, files, qrels, new, baseline, policies, output, **options_of_runs)
 
