@@ -29,6 +29,19 @@ def test_measures_agree_with_the_reference_on_rankings_without_ties(query):
     assert found == pytest.approx({str(case): case.reference(ranking, query) for case in CASES}, abs=1e-12)
 
 
+@pytest.mark.parametrize("ties", ["expected", "best"])
+def test_a_measure_alone_has_the_value_that_it_has_among_others(ties):
+    """To the last digit: most tests measure all at once, and sums of a query are taken together where they can be."""
+    cases = [case for case in CASES if case.measure.takes_expected or ties != "expected"]
+    for query in (
+        Query(((3, 2), (3, 1), (2, None), (1, 3), (1, 0), (0, 1)), (3, 1)),
+        Query(((1, 1),)),
+        Query(((1, 0),)),
+    ):
+        together = measured([case.measure for case in cases], query, ties=ties)
+        assert together == {str(case): case.value(query, ties=ties) for case in cases}
+
+
 def test_every_measure_has_a_reference():
     without = [measure.name for measure in PLAIN if measure.name not in SETTINGS]
     assert not without, "write them again, slow and plain, in tests/reference.py; give them settings in tests/cases.py"
