@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import gradely
 from gradely import MeasureError, parse
+from gradely.cli.main import run
 from gradely.kernel.parameters import parameter
 from gradely.measures import HOMES
-from gradely.measures.names import find
 from tests.cases import CASES
 from tests.other_libraries import LIBRARIES
 
@@ -213,7 +213,7 @@ def test_what_is_unknown_is_called_as_it_was_typed():
         with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
             gradely.evaluate({"q": ["a"]}, {"q": ["a"]}, [f"{name}(rel=2)@10"])
         with pytest.raises(gradely.MeasureError, match=f"no measure '{name}'"):
-            find(name)
+            gradely.parse(name)
 
 
 def test_a_field_with_a_plain_default_is_refused_since_it_would_be_no_parameter():
@@ -225,3 +225,22 @@ def test_what_belongs_to_the_class_and_what_has_no_default_is_no_field():
     fields = {"beta": float, "title": ClassVar[str], "later": int}
     kind = type("Mine", (gradely.AP,), {"__annotations__": fields, "beta": parameter(default=1, doc=""), "title": "x"})
     assert list(kind.parameters) == ["k", "rel", "beta"] and kind.title == "x"
+
+
+@pytest.mark.parametrize(
+    ("name", "measure", "reading"),
+    [
+        ("P+", "Pplus", None),
+        ("D#-nDCG", "Dsharp_nDCG", None),
+        ("GAUC", "AUC", None),
+        ("hit@10", "Success", "hit@10 is read as Success@10"),
+        ("ndcg10", "nDCG", "ndcg10 is read as nDCG@10"),
+        ("CG", "DCG", "CG is read as DCG(discount='none')"),
+        ("AP(rel=2)", "AP", None),
+    ],
+)
+def test_all_about_a_measure_is_found_by_any_of_its_names(name, measure, reading, capfd):
+    assert run(["measures", name]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert lines[0] == measure
+    assert (reading in lines) if reading else not any("is read as" in line for line in lines)

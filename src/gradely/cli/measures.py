@@ -15,7 +15,7 @@ from gradely.evaluation.properties import FAMILIES, Properties, find_family, mea
 from gradely.evaluation.result import Result, Section
 from gradely.measures import ALL, Measure, parameters
 from gradely.measures.base import show
-from gradely.measures.names import find
+from gradely.measures.names import parse
 from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Shift, Tabled
 from gradely.settings import TIES
 from gradely.tables import Cell, Table, to_markdown
@@ -88,9 +88,12 @@ class Card(Result):
 
     notes: Sequence[Note] = ()
 
-    def __init__(self, measure: type[Measure]) -> None:
-        """Take the measure."""
-        self.measure = measure
+    def __init__(self, name: str) -> None:
+        """Take the name of the measure, ours or that of another library, with a cut-off or without."""
+        read = parse(name)
+        self.measure = type(read)
+        self.reading = [] if str(read) in (self.measure.name, name) else [f"{name} is read as {read}"]
+        """how the name was read, where it says more than which measure it is"""
 
     def table(self) -> Table:
         """Return one row per parameter."""
@@ -101,7 +104,8 @@ class Card(Result):
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the name, the documentation and the parameters."""
-        return [self.measure.name, (inspect.getdoc(self.measure) or "").split("\n"), self.table()]
+        text = (inspect.getdoc(self.measure) or "").split("\n")
+        return [self.measure.name, *self.reading, text, self.table()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the same as plain data."""
@@ -128,7 +132,7 @@ def command(name: str | None, relatives: str | None, output: OutputOptions, *, d
     if name and (relatives or differences):
         raise MeasureError("give the name of a measure, or --family and --compare, not both")
     if name:
-        result: Card | Overview | Properties = Card(find(name))
+        result: Card | Overview | Properties = Card(name)
     else:
         family = None if relatives is None else find_family(relatives)
         result = Properties(family) if differences else Overview(family)

@@ -321,11 +321,6 @@ def _refuse_form(text: str) -> None:
         raise MeasureError(f"{text} says how well a model knows where it fails; `nDCG@10` says how well it ranks")
 
 
-def find(name: str) -> type[Measure]:
-    """Return the measure class of a bare name, whatever its case."""
-    return type(_find_measure(name, name))
-
-
 def _find_measure(name: str, typed: str, at: str = "") -> Measure:
     """Return the measure of a bare name, ours or that of another library; errors have it as it was typed."""
     plain = plain_name(name)
