@@ -156,7 +156,7 @@ def _data(summary: Summary) -> str:
     "means",
     "figure 3, §4.2",
     printed="figure only",
-    criterion="so at every cut-off that is known",
+    criterion="mean nDCG is the higher one at every cut-off that is known",
 )
 def means_higher(evidence: Evidence) -> list[Verdict]:
     """Mean nDCG@k is above mean nDCGφ@k for k = 5, 10, 15 and 20."""
@@ -173,7 +173,7 @@ def means_higher(evidence: Evidence) -> list[Verdict]:
     "positive",
     "figure 4, §5",
     printed="figure only",
-    criterion="so for more than half of the lists",
+    criterion="it is positive for more than half of the lists",
 )
 @in_summaries
 def mostly_positive(summary: Summary) -> Verdict:

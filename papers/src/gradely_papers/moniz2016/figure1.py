@@ -76,7 +76,7 @@ def chart(records: list[Record]) -> Any:
     "ends",
     "figure 1, §3.1",
     printed="control points",
-    criterion=f"so for every sample, to within {SAME:g}",
+    criterion=f"both are true of every sample, to within {SAME:g}",
     kind=THEOREM,
 )
 def ends(samples: dict[str, Floats]) -> list[Verdict]:
@@ -97,7 +97,7 @@ def ends(samples: dict[str, Floats]) -> list[Verdict]:
     "fence",
     "§3.1, eq. (2)",
     printed="φ(w) = 1 - α",
-    criterion=f"so for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
+    criterion=f"it is that for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
     kind=THEOREM,
 )
 def at_fence(samples: dict[str, Floats]) -> list[Verdict]:

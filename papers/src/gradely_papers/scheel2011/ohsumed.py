@@ -267,7 +267,7 @@ def scores_one(evidence: Evidence) -> list[Verdict]:
     return out
 
 
-@claim("levels", "figures 7 and 8", printed="9, 158", criterion="as many distinct values in the data")
+@claim("levels", "figures 7 and 8", printed="9, 158", criterion="the data has as many distinct values")
 def levels(evidence: Evidence) -> list[Verdict]:
     """TF of the title has 9 levels, TF-IDF of the title 158."""
     return [
