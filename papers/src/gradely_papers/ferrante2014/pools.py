@@ -383,8 +383,8 @@ DONE = (
     f" {REPEAT} times. At least 1 document of each relevant degree and 10 that are not relevant stay judged, as in"
     " Buckley and Voorhees (2004), to whom §6 refers, and, degree by degree, in MATTERS, the toolkit that footnote 1"
     " names. g is the paper's: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three. Where all runs tie in a smaller"
-    " pool there is no τ, and the means count 0 for it, since nothing is ranked. Intervals are bootstrapped over topics."
-    " Of several folders of runs the one with the longest runs is taken."
+    " pool there is no τ, and the means count 0 for it, since nothing is ranked. Intervals are bootstrapped over"
+    " topics. Of several folders of runs the one with the longest runs is taken."
 )
 EXPERIMENT = Experiment(
     "f14-pools",

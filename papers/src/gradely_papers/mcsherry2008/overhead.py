@@ -341,8 +341,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " all. What ignores ties sorts with NumPy's ordinary sort, which is not stable, and for RR does not sort."
         f" Beyond the paper, we timed the measure alone, on {ALONE_QUERIES:,} lists that are sorted already, and all"
         f" the way from a run file of {FILE_QUERIES} queries of {RETRIEVED:,} documents to the mean. Times are the"
-        f" processor's, the shortest of {REPEATS}, in turns. They are of this machine and not the same in every run; all"
-        " else is.",
+        f" processor's, the shortest of {REPEATS}, in turns. They are of this machine and not the same in every run;"
+        " all else is.",
         times,
         {"times": Sheet.of("Milliseconds and ratios", rows, 3)},
         {
