@@ -51,6 +51,13 @@ def test_evaluating_dicts_loads_nothing_but_numpy():
     assert not unused & loaded
 
 
+def test_evaluating_arrays_of_numpy_loads_nothing_for_other_libraries():
+    arrays = "numpy.array([[2.0, 1.0]]), numpy.array([[0, 1]])"
+    assert "array_api_compat" not in modules_after(
+        f"import gradely, numpy; gradely.evaluate_arrays({arrays}, ['nDCG'])"
+    )
+
+
 @pytest.mark.parametrize("command", ["['--version']", "['--help']"])
 def test_the_command_line_loads_numpy_only_to_compute(command):
     assert "numpy" not in modules_after(f"from gradely.cli.main import run; run({command})")

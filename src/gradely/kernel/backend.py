@@ -15,8 +15,8 @@ from gradely.errors import DataError
 
 NUMPY = (np.ndarray, np.generic)
 """types of NumPy; a tuple, since compilers do not follow a union of types"""
-PLAIN = (list, tuple, range, int, float)
-"""types of Python that hold numbers and are no arrays"""
+PLAIN = (list, tuple, range, int, float, type(None))
+"""types of Python that are no arrays: those that hold numbers, and None"""
 FEW_CELLS = 1000
 """cells up to which running sums of all rows take less time than sums of columns: measured with six rows"""
 NARROW = 128
