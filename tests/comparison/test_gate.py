@@ -339,6 +339,10 @@ def test_the_digest_is_of_the_judgments_and_not_of_their_order():
     weighted = [digest(read_qrels(parts, subtopics={"q": {"1": low, "2": 1 - low}})) for low in (0.5, 0.4)]
     other = digest(read_qrels({"q": {"a": {"2": 1}, "b": {"1": 1}}}, subtopics=True))
     assert len({digest(read_qrels(parts, subtopics=True)), other, *weighted}) == 4
+    labels, loads = {"1": 1, "2": 0}, {"1": 0.3, "2": 0.7}
+    two, weights = {"q": {"a": labels}, "r": {"b": {"1": 1, "2": 1}}}, {"q": loads, "r": {"1": 0.5, "2": 0.5}}
+    turned = {"r": two["r"], "q": {"a": dict(reversed(labels.items()))}}
+    assert digest(read_qrels(two, subtopics=weights)) == digest(read_qrels(turned, subtopics=weights))
     for other in (
         {"q": {"a": 1, "b": 0}},
         {"q": {"a": 1, "b": 1}, "r": {"c": 2}},
@@ -474,6 +478,11 @@ def test_scores_of_random_ties_are_those_of_their_seed():
     assert means[0] == means[1] != means[2]
     with pytest.raises(gradely.DataError, match="saved with seed 1, not 0"):
         gradely.gate(QRELS, run, other, ["RR"], ties="random")
+
+
+def test_losers_have_the_texts_of_their_queries():
+    table = gradely.gate(QRELS, ONCE, FIRST, ["RR"]).losers("RR", queries_text={"q11": "the last one"})
+    assert table.rows == [["q11", 1.0, 0.25, 0.75, "the last one"]]
 
 
 def test_nothing_is_lost_without_a_baseline():

@@ -242,11 +242,19 @@ def test_the_ends_of_numbers_of_queries_are_those_of_effect_and_deviation():
     effect, freedom = row.difference / row.deviation, 29
     ends = sorted(map(abs, effect_interval(effect, 30, 0.05)), reverse=True)
     assert min(effect_interval(effect, 30, 0.05)) > 0
+    assert row.queries_needed == queries_needed(effect, 0.05, 0.8)
     assert [row.needed_low, row.needed_high] == [queries_needed(end, 0.05, 0.8) for end in ends]
     shares = [np.sqrt(stats.chi2.ppf(share, freedom) / freedom) for share in (0.975, 0.025)]
     asked = [queries_needed(0.05 / row.deviation * share, 0.05, 0.8) for share in (1.0, *shares)]
     assert [row.queries_for, row.for_low, row.for_high] == asked
     assert row.power_for == pytest.approx(power_of(0.05 / row.deviation, 30, 0.05))
+
+
+def test_bonferroni_divides_the_level_by_the_pairs():
+    values = np.random.default_rng(5).normal((0.0, 0.3, 0.6), 1.0, (20, 3))
+    for row in plan_pairs(pairwise(values), None, 0.8, "bonferroni").rows:
+        assert row.detectable == pytest.approx(row.deviation * detectable_effect(20, 0.05 / 3, 0.8))
+        assert row.queries_needed == queries_needed(row.difference / row.deviation, 0.05 / 3, 0.8)
 
 
 def test_power_below_the_level_takes_two_queries():

@@ -8,6 +8,7 @@ from scipy import stats
 
 import gradely
 from gradely.cli.main import run
+from gradely.comparison.plan import detectable_effect
 from gradely.comparison.regression import Sample, regress
 from tests.judgments.test_estimate import HUMAN, LLM, MEASURES, QUERIES, RUNS, files, sample_of  # noqa: F401 - a fixture
 
@@ -163,6 +164,20 @@ def test_a_gate_with_a_judge_excludes_documents_and_selects_queries_by_both():
     human, judge = ({query: docs for query, docs in by.items() if query in some} for by in (HUMAN, LLM))
     (expected,) = gradely.gate(human, RUNS["a"], RUNS["b"], ["AP"], judge=judge).changes
     assert selected == expected
+
+
+def test_notes_of_scores_with_a_judge_say_whose_labels_they_are_about():
+    tied = {query: dict.fromkeys(docs, 1.0) for query, docs in RUNS["a"].items()}
+    notes = gradely.keep_scores(HUMAN, tied, ["AP"], judge=LLM).notes
+    assert [str(note).startswith("by human labels alone: ") for note in notes if note.kind == "ties"] == [True]
+    assert not any(note.kind == "unjudged" for note in notes)
+
+
+def test_what_a_gate_with_a_judge_detects_rests_on_the_error_of_its_estimate():
+    (change,) = gradely.gate(HUMAN, RUNS["a"], RUNS["b"], ["AP"], max_drop=0.02, judge=LLM).changes
+    deviation = regress(sample_of("AP", "b", "a")).together.error[0] * np.sqrt(len(HUMAN))
+    expected = 0.02 + deviation * detectable_effect(len(HUMAN), 0.05, 0.8, one_sided=True)
+    assert np.isclose(change.detectable, expected)
 
 
 def test_scores_with_a_judge_keep_what_the_judge_lacks():

@@ -10,7 +10,8 @@ def area(**names):
 
 AREAS = {
     "significance": area(comparison="tests intervals"),
-    "planning": area(comparison="plan gate verdicts suite_gate"),
+    "planning": area(comparison="plan"),
+    "gates": area(comparison="gate verdicts suite_gate"),
     "systems": area(comparison="correlate kendall groups estimates random_effects suite"),
     "ties": area(comparison="ties", data="tie_counts"),
     "formulas": area(kernel="families ties gains", relevance="*", measures="*"),
@@ -29,7 +30,7 @@ AREAS = {
     "judgments": area(judgments="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
-JUDGED = ["significance", "ties"]
+JUDGED = ["significance", "planning", "ties"]
 """areas of which every change is noticed or listed, which `make mutants` holds"""
 UNJUDGED = [name for name in AREAS if name not in JUDGED]
 """areas with changes that survive and that nobody has judged yet: `--area` looks at them"""
