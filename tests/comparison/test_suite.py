@@ -385,6 +385,24 @@ def test_every_policy_is_the_same_from_files_dicts_and_the_command(passages, cap
     assert cli(plain) == 2 and "weight" in capsys.readouterr().err
 
 
+def test_measures_by_subtopic_read_subtopics(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q").write_text("q1 1 d1 1\nq1 2 d2 1\nq1 1 d3 1\nq2 1 d1 1\nq2 2 d3 1\n")
+    runs = {"a": "d1 d3 d2", "b": "d1 d2 d3"}
+    for name, documents in runs.items():
+        lines = [f"{q} Q0 {d} 1 {-i} x\n" for q in ("q1", "q2") for i, d in enumerate(documents.split())]
+        (tmp_path / name).write_text("".join(lines))
+    entry = "qrels = 'q'\nruns = {a = 'a', b = 'b'}\n"
+    (tmp_path / "s.toml").write_text(f"measures = 'alpha_nDCG@3'\n[x]\n{entry}[y]\n{entry}")
+    expected = {name: gradely.evaluate("q", name, ["alpha_nDCG@3"])["alpha_nDCG@3"] for name in runs}
+    assert cli(["suite", "s.toml", "--format", "json"]) == 0
+    shown = json.loads(capsys.readouterr().out)["collections"][0]["means"]
+    assert {name: means["alpha_nDCG@3"] for name, means in shown.items()} == expected
+    floor = f"alpha_nDCG@3={min(expected.values()) + 0.001}"
+    worse = min(expected, key=expected.get)
+    assert cli(["gate", "--suite", "s.toml", worse, "-m", "RR", "--min", floor]) == 1
+
+
 def test_a_gate_on_a_suite_reads_what_a_suite_reads(passages, capsys):
     """The runs of other systems are not opened."""
     options = ["--document-pattern", "^(.*)#", "--max-drop", "0.5", "--format", "json"]

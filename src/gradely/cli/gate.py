@@ -250,7 +250,9 @@ def gate_on_suite(
     limits = read_drops(drops, margins, names)
     file = keep_systems(file, {new} if old is None else {new, old})
     with show_progress(sizes_of(file)) as bar:
-        opened, keywords = open_suite(file, inputs, policies["threads"]), policies | inputs.keywords
+        every = names | {name: parse(name) for name in floors}
+        opened = open_suite(file, inputs.for_measures(every), policies["threads"])
+        keywords = policies | inputs.keywords
         found = suite(opened, names, alpha=alpha, correction=correction, progress=bar, **keywords)
     verdict = found.gate(new, old, floors=floors, strict=strict, undecided=undecided, **limits)
     files.write(verdict)

@@ -119,10 +119,10 @@ def command(
     for path in (figure, page):
         check_output(path, beside=True, inputs=files_of(listed))
     check_output(output.path, inputs=files_of(listed))
-    names = options.choose_measures(measures, policies["ties"]) if measures else listed.measures
+    names = options.choose_measures(measures or tuple(listed.measures or ()), policies["ties"])
     with show_progress(sizes_of(listed)) as bar:
         chosen = baselines or tuple(listed.baselines)
-        collections = open_suite(listed, inputs, policies["threads"])
+        collections = open_suite(listed, inputs.for_measures(names), policies["threads"])
         keywords = design | policies | inputs.keywords
         result = suite(collections, names, baseline=chosen, progress=bar, **keywords)
         html = result.to_html(command=command_line()) if page else ""
