@@ -183,6 +183,9 @@ def test_a_gate_on_a_suite_is_what_its_collections_say():
     expected = gradely.comparison.tests.adjust([change.p for change in made.changes], "holm")
     assert [change.adjusted for change in made.changes] == pytest.approx(expected.tolist())
     assert first.losses == sum(np.mean(one) > 0 for one in columns)
+    plain = [np.mean([found.mean()[name][system]["RR"] for name in SUITE]) for system in "ab"]
+    assert (first.old, first.new) == pytest.approx(plain)
+    assert made.is_corrected and "holes low" not in made.table().header
     means = [gradely.evaluate(one["qrels"], one["runs"]["b"], ["R@2"])["R@2"] for one in SUITE.values()]
     assert made.floors[0].value == pytest.approx(sum(means) / len(means)) and made.floors[0].failed
     assert len(made.effects_table().rows) == 10 and " over 5 collections by more" in made.summary()
@@ -215,6 +218,10 @@ def test_a_gate_on_a_suite_says_one_of_three_things(drops, options, verdict, pas
     assert made.summary().startswith("Passed" if passed else "Failed")
     assert any(note.kind == "few" for note in made.notes) == (len(drops) < 3)
     assert len(ET.fromstring(made.junit())[0]) == 1
+    assert (made.cases()[0].told == "the same value on every query") == (verdict == "same")
+    assert ("90 % interval of the drop" in made.summary()) == (verdict == "undecided")
+    assert ("not shown to be within" in made.caption()) == ("non_inferior" in options)
+    assert not made.is_corrected  # since there is one measure
 
 
 def test_one_collection_is_decided_as_two_runs_are():
