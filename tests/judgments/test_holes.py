@@ -127,6 +127,32 @@ def test_ranges_of_eight_holes_are_those_of_all_labels():
     Cases(40, 9, ["AP", "Rprec", "binG", "RR"], labels=[0, 1], most=8).check(exact=True, exact_pairs=False)
 
 
+class Strict(Cases):
+    """The same without ties."""
+
+    @staticmethod
+    def rank(rng, documents):
+        chosen = rng.permutation(documents)[: int(rng.integers(1, len(documents) + 1))].tolist()
+        return {doc: -rank for rank, doc in enumerate(chosen)}
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_nothing_ties_differences_by_the_first_relevant_document_are_those_of_all_labels(seed):
+    names = ["RR", "RR@{k}", "RR(rel=2)@{k}", "Success@{k}", "Success(rel=3)@{k}"]
+    Strict(40, seed, names).check(exact=True, exact_pairs=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_labels_that_are_not_relevant_change_nothing(seed):
+    names = ["RR(rel=2)", "AP(rel=2)@{k}", "Rprec(rel=2)", "F1(rel=2)", "P(rel=2)@{k}"]
+    cases = Cases(20, seed, names, allowed=[0, 1])
+    found = gradely.holes(cases.qrels, cases.runs, cases.names, labels=[0, 1])
+    for run, by_measure in found.ranges.items():
+        for measure, (low, high) in by_measure.items():
+            assert low == high == pytest.approx(found.values[run][measure], abs=1e-12), measure
+    assert all(pair.low == pair.high == pytest.approx(pair.difference, abs=1e-12) for pair in found.pairs)
+
+
 def test_judged_labels_may_lie_between_those_of_unjudged_documents():
     Cases(60, 1, ["nDCG@{k}", "nDCG(gain='exp')"], labels=[0, 0.5, 1, 2], allowed=[0, 2]).check(
         exact=True, exact_pairs=True

@@ -54,10 +54,13 @@ class Bounds(ABC):
     measure: Any
     runs: OpenRuns
     labels: Labels
-    exact_pairs: ClassVar[bool] = True
-    """False where ranges of differences are bounds, which perhaps no labels reach"""
     exact: ClassVar[bool] = True
-    """False where all ranges are"""
+    """False where ranges are bounds, which perhaps no labels reach"""
+
+    @property
+    def exact_pairs(self) -> bool:
+        """Whether ranges of differences are exact, too."""
+        return True
 
     @property
     def queries(self) -> int:
@@ -412,7 +415,10 @@ class Placed(Bounds):
     least. Of two runs, documents that are best for one need not be worst for the other, so that differences are bounds.
     """
 
-    exact_pairs = False
+    @property
+    def exact_pairs(self) -> bool:
+        """No labels may lead to both."""
+        return False
 
     @lazy
     def curves(self) -> list[Curves]:
@@ -448,6 +454,39 @@ class Placed(Bounds):
         return self.keep_equal(Range(low, high), first, second)
 
 
+class First(Placed):
+    """A measure of where the first relevant document is: RR, Success.
+
+    Where a run is ahead of another by most, at most one open document is relevant, the first one of that run: more of
+    them can only help the other. So differences are exact where no open document is tied.
+    """
+
+    @lazy
+    def tied(self) -> Bools:
+        """[Q] whether an open document of the query is tied in one of the runs."""
+        hits = self.runs.stacked.hits
+        tied = self.is_open[hits.row] & (hits.tied > 1) & (hits.place is None)
+        return np.isin(np.arange(self.queries), hits.query[tied] % self.queries)
+
+    @property
+    def exact_pairs(self) -> bool:
+        """Where nothing is tied."""
+        return not self.tied.any()
+
+    def differences(self, first: Ints, second: Ints) -> Range:
+        """Return the range of differences, with one relevant open document or none; bounds where one is tied."""
+        found = super().differences(first, second)
+        reaches = label_gains(self.measure, np.asarray(self.labels.values)).any()
+        for query in np.flatnonzero(~self.tied).tolist():
+            alone = self.look_up(query)[2] * reaches
+            alone = alone if isinstance(self.measure, RR) else np.sign(alone)
+            values = np.maximum(self.values[:, query, None], alone)
+            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * values.shape[1] // CELLS) or 1):
+                apart = values[first[pairs]] - values[second[pairs]]
+                found.low[query, pairs], found.high[query, pairs] = apart.min(axis=1), apart.max(axis=1)
+        return found
+
+
 class Retrieved(NamedTuple):
     """The judged and open documents that a run retrieves for a query: where they stand, and what is known of each."""
 
@@ -458,7 +497,7 @@ class Retrieved(NamedTuple):
 
 def placed_values(measure: Binary, hits: Retrieved, relevant: int, most: int) -> tuple[Floats, Floats]:
     """Return the least and the greatest value with 0 … `most` relevant ones among the open documents."""
-    count, retrieved = np.arange(most + 1), int(hits.is_open.sum())
+    count, retrieved = np.arange(most + 1), min(most, int(hits.is_open.sum()))
     first = np.minimum(count, retrieved)
     last = np.maximum(count - (most - retrieved), 0)
     norm = norms(measure, np.repeat(hits.batch.retrieved, most + 1), relevant + count)
@@ -497,7 +536,10 @@ def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best:
 class Extremes(Bounds):
     """A measure that rises with every label: ERR."""
 
-    exact_pairs = False
+    @property
+    def exact_pairs(self) -> bool:
+        """No labels may lead to the least of one run and the greatest of another."""
+        return False
 
     @lazy
     def _ranges(self) -> Range:
@@ -532,7 +574,12 @@ class Population(Bounds):
     Documents that reach a threshold reach all lower ones, too; that is left out of account.
     """
 
-    exact = exact_pairs = False
+    exact = False
+
+    @property
+    def exact_pairs(self) -> bool:
+        """Ranges of single runs are not, either."""
+        return False
 
     @lazy
     def users(self) -> Users:
@@ -675,7 +722,8 @@ KINDS: dict[type[Measure], type[Bounds]] = {
     **dict.fromkeys((P, DCG, SDCG, RBP, Utility), Sums),
     **dict.fromkeys((nDCG, NDCNG), Ratios),
     **dict.fromkeys((R, F1, F, RelativeP), Counts),
-    **dict.fromkeys((AP, SetAP, Rprec, binG, RR, Success), Placed),
+    **dict.fromkeys((AP, SetAP, Rprec, binG), Placed),
+    **dict.fromkeys((RR, Success), First),
     ERR: Extremes,
     **dict.fromkeys((GAP, eGAP), Thresholds),
     xGAP: Redrawn,
