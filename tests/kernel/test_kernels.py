@@ -56,6 +56,19 @@ def test_err_of_groups_of_which_few_are_judged(k, stop):
     assert found == pytest.approx(value, rel=0, abs=1e-14)
 
 
+@pytest.mark.parametrize("k", [None, 7])
+def test_tie_groups_of_any_size_side_by_side_add_what_each_adds_alone(k, monkeypatch):
+    """Groups of 1 to 40 documents in one batch, a few at a time or all at once, and each query by itself."""
+    rng = np.random.default_rng(3)
+    scores, labels = rng.integers(0, np.arange(1, 31)[:, None], (30, 40)), rng.integers(0, 4, (30, 40))
+    measure = gradely.ERR(top=3, k=k)
+    together = measure(gradely.from_arrays(scores, labels)).tolist()
+    monkeypatch.setattr(batch, "CELLS", 1 << 7)
+    assert measure.compute(gradely.from_arrays(scores, labels)).tolist() == together
+    alone = [measure(gradely.from_arrays(*row)).item() for row in zip(scores, labels, strict=True)]
+    assert alone == together
+
+
 @pytest.mark.parametrize("k", [None, 1, 3, 5])
 @pytest.mark.parametrize(
     ("name", "worth"), [("log2", lambda i: 1 / log2(i + 1)), ("letor", lambda i: 1 / max(1, log2(i)))]
