@@ -54,7 +54,7 @@ def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None)
     )
     count = xp.astype(count, above.dtype)
     groups = Groups(above, size - batch.to_real(count), count, xp.cumulative_sum(count) - count, reach)
-    order, gains = xp.argsort(_sort_key(batch, groups), stable=True), []
+    order, gains = xp.argsort(_sort_key(batch, groups)), []
     for chosen in _side_by_side(batch, groups, order):
         some = groups.take(chosen)
         gains.append(_gain(batch, some, _pass(batch, some, chances), divisors(batch, discount)))
