@@ -70,9 +70,14 @@ def try_all(home: Path, tests: Path) -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     needed = [package for package in project["dependency-groups"]["test"] if not package.startswith(LEFT_OUT)]
     install = environment(home)
-    sdist, papers = next(DIST.glob("gradely-*.tar.gz")), next(DIST.glob("gradely_papers-*.tar.gz"))
+    sdist, papers = (fresh_copy(name, home.parent) for name in ("gradely", "gradely_papers"))
     install(f"gradely[all] @ {sdist.as_uri()}", f"gradely-papers @ {papers.as_uri()}", *needed)
     run_tests(home, tests, "-n", "auto", *(f"tests/{name}" for name in SMOKE))
+
+
+def fresh_copy(name: str, folder: Path) -> Path:
+    """Copy an sdist to where none was before: pip would install the wheel that it once built from the same address."""
+    return Path(shutil.copy(next(DIST.glob(f"{name}-*.tar.gz")), folder))
 
 
 class environment:  # noqa: N801 - used as a function that installs

@@ -5,6 +5,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from tools import release
 
 import gradely
 import gradely_papers
@@ -89,3 +90,17 @@ def test_the_recipe_asks_for_what_pyproject_asks_for():
     assert set(PYPROJECT["build-system"]["requires"]) <= host
     scripts = {f"{name} = {target}" for name, target in PROJECT["scripts"].items()}
     assert set(recipe["build"]["python"]["entry_points"]) == scripts
+
+
+def test_sdists_are_installed_from_where_pip_has_built_no_wheel_of_them(tmp_path, monkeypatch):
+    """A wheel that pip once built is installed again for the same address, whatever the file now holds."""
+    monkeypatch.setattr(release, "DIST", tmp_path)
+    for name in ("gradely-1.tar.gz", "gradely_papers-1.tar.gz"):
+        (tmp_path / name).write_bytes(b"")
+    installed, work = [], tmp_path / "work"
+    work.mkdir()
+    monkeypatch.setattr(release, "environment", lambda home: lambda *packages: installed.extend(packages))
+    monkeypatch.setattr(release, "run_tests", lambda *arguments: None)
+    release.try_all(work / "all", tmp_path)
+    assert sum(" @ " in package for package in installed) == 2
+    assert all((work.as_uri() in package) is (" @ " in package) for package in installed)
