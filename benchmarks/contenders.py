@@ -23,7 +23,7 @@ Values = dict[str, float]
 Labels = dict[str, dict[str, int]]
 Scores = dict[str, dict[str, float]]
 WARM = 5
-"""work in memory is done so many times in a process, and the best counts"""
+"""how often work in memory is done in a process; the best time counts"""
 
 
 def pytrec_eval_files(qrels: Path, runs: list[Path]) -> Values:

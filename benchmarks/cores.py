@@ -23,7 +23,7 @@ JUDGED = 20
 DOCUMENTS = 10_000_000
 WORKERS = (1, 2, 4, 8, 16)
 REPEATS = 3
-"""each time is the least of so many"""
+"""how often each is timed; the least time counts"""
 
 
 def digits(numbers: npt.NDArray[np.int64], width: int) -> npt.NDArray[np.uint8]:
@@ -41,7 +41,7 @@ def lines(parts: list[str | npt.NDArray[np.uint8]], rows: int) -> bytes:
 
 
 def make(folder: Path, total: int) -> tuple[Path, Path]:
-    """Write a run of so many lines, and judgments; return both files."""
+    """Write a run of the given length, and judgments; return both files."""
     folder.mkdir(parents=True, exist_ok=True)
     run, qrels = folder / f"{total}.run", folder / f"{total}.qrels"
     if run.exists() and qrels.exists():

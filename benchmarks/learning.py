@@ -21,7 +21,7 @@ from gradely.learning.lambdas import Lambdas
 QUERIES, DOCUMENTS, FEATURES = 1_000, 100, 136
 MEASURES = ["nDCG", "AP", "GAP", "xGAP", "eGAP", "muAP"]
 GOALS = {"nDCG": 2, "eGAP": 4}
-"""at most so many times an iteration of LightGBM's own"""
+"""the limit, as a multiple of an iteration of LightGBM's own"""
 ROUNDS = 8
 OWN = "LightGBM's lambdarank"
 TITLE = "## Learning to rank\n"

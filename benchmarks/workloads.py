@@ -140,7 +140,7 @@ def format_integers(numbers: Any) -> pl.Series:
 
 
 def decimals(numbers: Any, digits: int) -> pl.Series:
-    """Return numbers of at least 0 as text, with so many decimals."""
+    """Return numbers of at least 0 as text, with the given number of decimals."""
     scaled = pl.Series(np.rint(np.ascontiguousarray(numbers).ravel() * 10**digits).astype(np.int64))
     fraction = (scaled % 10**digits).cast(pl.String).str.zfill(digits)
     return pl.select(pl.format("{}.{}", scaled // 10**digits, fraction)).to_series()

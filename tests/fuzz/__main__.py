@@ -1,4 +1,4 @@
-"""The fuzzer's command line: so many processes for so many minutes, then what was done and what failed."""
+"""The fuzzer's command line: run several processes for some minutes, then say what was done and what failed."""
 
 import argparse
 import contextlib

@@ -44,7 +44,7 @@ NO_WORK = ("close", "copy", "debug", "flush", "freeze", "keep_freed", "report", 
 """calls that tell, tidy up or save work"""
 
 SHORT, WIDE = 30, 100
-"""characters: a change of a shorter expression is told with what is around it, up to so much"""
+"""characters: a change of a shorter expression is shown with what is around it, up to this length"""
 NO_VALUES = (ast.Raise, ast.JoinedStr, ast.Assert)
 """messages say nothing that is computed; an assertion marks what cannot happen, and a weaker one marks it as well"""
 NO_CALLS = ("progress",)

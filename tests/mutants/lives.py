@@ -20,7 +20,7 @@ OPTIONS += ["-o", "tmp_path_retention_policy=failed"]
 
 
 def patience(seconds):
-    """Return after how many seconds of a processor a test hangs that took so many under a tracer."""
+    """Return after how many seconds of a processor a test hangs, given its seconds under a tracer."""
     return 4 * seconds + 3
 
 

@@ -132,7 +132,7 @@ class Inputs(NamedTuple):
     measures: dict[str, Measure]
 
     def bar(self, later: Mapping[str, float] | None = None) -> AbstractContextManager[Progress]:
-        """Return a progress bar over the runs, and over later work that is so many times as much as all of them.
+        """Return a progress bar over the runs, and over later work, which is a multiple of theirs.
 
         Nobody sees it but on a terminal.
         """
@@ -528,7 +528,7 @@ def choice(flag: str, choices: Iterable[str], default: str, text: str) -> Callab
 
 
 def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Command], Command]:
-    """Return an option that takes a whole number, of at least so much."""
+    """Return an option that takes a whole number, with a lower limit."""
     return click.option(
         flag, type=click.IntRange(min=least), default=default, show_default=True, metavar="N", help=text
     )

@@ -254,7 +254,7 @@ class Draw:
         self.relevant = grade > 0
 
     def sample(self, rate: float, least: int = LEAST, least_nonrelevant: int = LEAST_NONRELEVANT) -> Bools:
-        """Return which judgments are kept: of each query and grade this share, rounded, and at least so many."""
+        """Return which judgments are kept: of each query and grade this share, rounded, and at least a given number."""
         fewest = np.where(self.relevant, least, least_nonrelevant)
         count: Ints = np.maximum(fewest, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)

@@ -20,7 +20,7 @@ from gradely.tables import Cell, MarkedNumber, PValue, Table
 FEWEST = 3
 """one query is left out, and a test takes two"""
 SHOWN = 5
-"""so many queries are named in a row of the table"""
+"""queries that are named in a row of the table"""
 MOST = 2_000
 """with more queries than this, only t is tested again without each of them: it has a closed form"""
 ROUNDING = 1e-12

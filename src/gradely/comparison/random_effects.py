@@ -25,7 +25,7 @@ from gradely.tables import count_of
 STEPS = 60
 """halvings of the interval that holds τ²: more than the digits of a double"""
 SAME = 1e-12
-"""differences that agree to so much are the same"""
+"""differences closer than this are the same"""
 
 
 class Combined(NamedTuple):

@@ -51,7 +51,7 @@ class Places(NamedTuple):
         return self.above >= 0
 
     def chances(self, flags: Any, depths: Floats) -> Floats:
-        """Return [documents, depths]: the chance of each flagged document to be in the top so many."""
+        """Return [documents, depths]: the chance of each flagged document to stand at each depth or above."""
         above, tied = self.above[flags, None], self.tied[flags, None]
         return np.clip(depths - above, 0, tied) / tied
 

@@ -14,7 +14,7 @@ ROW = 22
 FOREST = 420
 """width of a forest figure"""
 PANELS = 12
-"""so many pairs a forest figure shows, the first ones"""
+"""pairs that a forest figure shows, the first ones"""
 OVERALL = "over collections"
 ENDS = ("low", "high")
 

@@ -98,7 +98,7 @@ class Table(ABC):
         """
 
     def first_scores(self, most: int) -> Floats:
-        """Return the numbers of the first rows, as far as they are of one query, and at most so many."""
+        """Return the numbers of the first rows, as far as they are of one query, and at most a given number."""
 
         def look(part: Any) -> Floats:
             return _of_first_query(part.columns(), most)

@@ -50,7 +50,7 @@ def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) ->
 
 
 def length_for(count: int) -> int:
-    """Return how long texts may be where there are so many of them."""
+    """Return how long texts may be, given their number."""
     return min(LONGEST_TEXT, ROOM // max(1, count))
 
 

@@ -59,7 +59,7 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
     gains: list[Array] = []
     taken: list[Array] = []
     for step in range(depth):
-        if 0 < 2 * (most - step) <= relevant.shape[1]:  # at most so many documents of a query are left
+        if 0 < 2 * (most - step) <= relevant.shape[1]:  # documents that a query may have left
             order = xp.argsort(xp.astype(~left, xp.int8), axis=1, stable=True)[:, : most - step]
             relevant, left, column = take_documents(relevant, order), take_rows(left, order), take_rows(column, order)
         gain = xp.where(left, (relevant @ worth[:, :, None])[:, :, 0], 0.0)

@@ -22,7 +22,7 @@ from gradely.kernel.batch import Array, Batch, rows_at_a_time, sort_distinct
 from gradely.lazy import lazy
 
 STATES = 200_000
-"""of a walk, at most; so many take a second for each query of 100 documents"""
+"""of a walk, at most; a walk over all of them takes a second for each query of 100 documents"""
 COLUMNS = ("grade", "judged", "above", "tied", "first", "last")
 """the arrays of a batch that have a column for each document"""
 NEWTON = 6
@@ -206,7 +206,7 @@ class Walk(NamedTuple):
 
 @lru_cache(maxsize=16)
 def _walk(xp: Any, k: int, gains: int) -> Walk:
-    """Return the states for the best k of documents with so many gains, in lexicographic order."""
+    """Return the states for the best k of documents with this number of gains, in lexicographic order."""
     counts = xp.zeros((1, 0), dtype=xp.int64)
     for _ in range(gains):
         more = k - xp.sum(counts, axis=1) + 1

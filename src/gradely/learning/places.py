@@ -21,7 +21,7 @@ class Places:
     stop: Array
     """[Q, n] start plus the size of the tie group"""
     truncation: int
-    """of two documents, the upper one must stand in the top so many for the two to count"""
+    """of two documents, the upper one must stand above this depth for the two to count"""
     like: Array
     """an array of the real numbers to compute in"""
 
@@ -122,7 +122,7 @@ def places_of(scores: Array, real: Array, truncation: int | None) -> Places:
 
 
 FEW = 16
-"""with so many levels or fewer, multiplying by zeros and ones is faster on NumPy than gathering: both are exact"""
+"""up to this number of levels, multiplying by zeros and ones is faster on NumPy than gathering: both are exact"""
 
 
 def reorder(x: Array, order: Array) -> Array:

@@ -306,7 +306,7 @@ class Binary(Measure):
         return batch.of_pools((Binary, self.rel), self._count_relevant)
 
     def with_recall_base(self, batch: Batch, base: Array) -> Batch:
-        """Return the batch as if its pools had so many relevant documents, [Q]."""
+        """Return the batch as if its pools had the given numbers of relevant documents, [Q]."""
         batch.set_cached(pool_memo={(Binary, self.rel): base})
         return batch
 

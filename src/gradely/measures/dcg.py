@@ -223,7 +223,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
         return batch.of_pools((nDCG, self.key), self._ideal_sum)
 
     def ideal_of(self, batch: Batch, gains: Gains, counts: Array) -> Array:
-        """Return [S]: the same for rankings that have so many documents of each gain, [S, G], and no others."""
+        """Return [S]: the same for rankings of the given numbers of documents of each gain, [S, G], and no others."""
         xp = batch.xp
         inverse = 1 / discount_of(self.discount)(batch, batch.count_up(int(xp.max(xp.sum(counts, axis=1)))))
         upto = xp.cumulative_sum(inverse, include_initial=True)

@@ -349,7 +349,7 @@ class Utility(InTop):
         return self.start_of(batch, self.recall_base(batch))
 
     def start_of(self, batch: Batch, base: Array) -> Array:
-        """Return the same, where the pool has so many relevant documents."""
+        """Return the same where the pool has the given number of relevant documents."""
         n = batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
         return self.b * n + self.c * base + self.d * (self.size - n - base)
 

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from gradely.comparison.suite import Suite
 
 BARS = 60
-"""so many pairs a chart shows, the first ones"""
+"""pairs that a chart shows, the first ones"""
 ROWS = 1000
-"""so many rows a table shows, the first ones"""
+"""rows that a table shows, the first ones"""
 
 
 class Part(NamedTuple):

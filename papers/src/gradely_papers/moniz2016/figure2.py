@@ -28,7 +28,7 @@ READ = 0.01
 """how precisely a median can be read off it, and how far two draws of the samples differ"""
 SWAP, INVERSION = SCENARIOS
 TIMES = 2
-"""a loss of so many times another is much greater; the limit is ours"""
+"""how many times as large as another a loss must be to be much greater; the limit is ours"""
 WIDE = 0.1
 """values that lie farther apart vary considerably; the limit is ours"""
 

@@ -16,7 +16,7 @@ const update = () => {
   showCurves();
 };
 
-// A picker takes the name of a run, whole or so much of it that one run is left; anything else is undone.
+// A picker takes the name of a run, or a part of it that fits one run only; anything else is undone.
 const pick = (input) => {
   const text = input.value.trim();
   const exact = runs.indexOf(input.value);
