@@ -299,9 +299,9 @@ def test_judged_only_is_the_same_as_a_run_without_unjudged_documents(ties):
 @pytest.mark.parametrize(
     ("policy", "queries", "kinds"),
     [
-        ("qrels", ["1", "2", "3"], ["missing", "unjudged"]),
-        ("both", ["1", "2"], ["missing", "unjudged"]),
-        ("run", ["1", "2", "9"], ["missing", "unjudged"]),
+        ("qrels", ["1", "2", "3"], ["missing", "unjudged", "holes"]),
+        ("both", ["1", "2"], ["missing", "unjudged", "holes"]),
+        ("run", ["1", "2", "9"], ["missing", "unjudged", "holes"]),
     ],
 )
 def test_query_policies(policy, queries, kinds):
