@@ -35,7 +35,7 @@ SEARCHES = {
     "kendall tau between rankings": "guides/overlap",
     "lambdamart custom objective": "guides/learning",
     "kaggle mapk": "reference/faq/is-map-the-same-as-mean-average-precision-at-k",
-    "duplicate documents in run": "guides/policies",
+    "duplicate documents in run": "reference/faq/duplicate-documents-in-a-run",
     "elasticsearch evaluate search quality": "coming-from/index",
     "coming from another library": "coming-from/index",
     "incomplete judgments": "understand/incomplete",
