@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures, show_progress
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
-from gradely.cli.suite import files_of, keep_systems, open_suite, sizes_of
+from gradely.cli.suite import files_of, open_suite, sizes_of
 from gradely.comparison.gate import Gate, gate, is_saved, keep_scores, read_saved
 from gradely.comparison.suite import read_suite, suite
 from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
@@ -248,7 +248,6 @@ def gate_on_suite(
         raise click.UsageError(f"name a --baseline, here or in {listed}, or a floor with --min", context)
     names = choose_measures(measures or tuple(file.measures or ()), policies["ties"])
     limits = read_drops(drops, margins, names)
-    file = keep_systems(file, {new} if old is None else {new, old})
     with show_progress(sizes_of(file)) as bar:
         every = names | {name: parse(name) for name in floors}
         opened = open_suite(file, inputs.for_measures(every), policies["threads"])

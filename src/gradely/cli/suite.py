@@ -36,17 +36,6 @@ def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> di
     return opened
 
 
-def keep_systems(file: SuiteFile, systems: set[str]) -> SuiteFile:
-    """Return a suite without the runs of other systems; a collection that has none of these stays, and is named."""
-    if not systems <= {system for entry in file.collections.values() for system in entry["runs"]}:
-        return file  # which is said with the systems that there are
-    kept = {
-        name: {system: run for system, run in entry["runs"].items() if system in systems} or entry["runs"]
-        for name, entry in file.collections.items()
-    }
-    return file._replace(collections={name: file.collections[name] | {"runs": runs} for name, runs in kept.items()})
-
-
 def sizes_of(file: SuiteFile) -> dict[str, float]:
     """Return how large each run of a suite is, by what progress calls it."""
     sizes = {}
