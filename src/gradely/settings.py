@@ -15,6 +15,8 @@ EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
 ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
 """policies for arrays, which have no document names to break ties by"""
 TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
+GateTest: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap"]
+"""tests of a single pair, which may be one-sided"""
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 
 TIES: dict[TiePolicy, str] = {

@@ -318,7 +318,21 @@ def test_the_measures_are_those_of_the_saved_scores(demo, capfd):  # noqa: F811
     assert call("dense.run", "--baseline", "old.json", "--max-drop", "AP=0.5", "--undecided", "fail") == 1
 
 
-@pytest.mark.parametrize(("options", "words"), [({"undecided": "maybe"}, "maybe"), ({"alpha": 0.5}, "below 0.5")])
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"undecided": "maybe"}, "maybe"),
+        ({"alpha": 0.5}, "below 0.5"),
+        *(
+            (
+                {"test": test, "correction": correction},
+                f"no test of a gate '{test}': use one of t, wilcoxon, randomization, bootstrap.",
+            )
+            for test in ("tukey", "max-t")
+            for correction in ("holm", "none")
+        ),
+    ],
+)
 def test_what_a_gate_cannot_take_is_refused(options, words):
     with pytest.raises(gradely.DataError, match=words):
         gradely.gate(QRELS, FIRST, FIRST, ["RR"], **options)

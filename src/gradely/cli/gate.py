@@ -11,7 +11,7 @@ from gradely.cli.output import OutputOptions, check_output, say, write_file, wri
 from gradely.cli.suite import files_of, open_suite, sizes_of
 from gradely.comparison.gate import Gate, gate, is_saved, keep_scores, read_saved
 from gradely.comparison.suite import read_suite, suite
-from gradely.comparison.tests import CORRECTIONS, RESAMPLES, SIMULTANEOUS, TESTS
+from gradely.comparison.tests import ALONE, CORRECTIONS, RESAMPLES
 from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
 from gradely.data import Qrels
 from gradely.data.source import Source
@@ -20,7 +20,6 @@ from gradely.measures.names import parse
 from gradely.settings import Correction
 from gradely.tables import Table, count_of, escape_markdown, plain_line, render
 
-ALONE = [test for test in TESTS if test not in SIMULTANEOUS]
 """tests of one pair of runs"""
 
 

@@ -19,7 +19,7 @@ from gradely.comparison.plan import POWER, detectable_effect, queries_needed
 from gradely.comparison.regression import JudgedMeans, Sample, regress
 from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
-from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
+from gradely.comparison.tests import ALONE, CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
 from gradely.comparison.verdicts import (
     UNDECIDED,
     Change,
@@ -49,10 +49,10 @@ from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
     Correction,
     EmptyPolicy,
+    GateTest,
     Precision,
     QueryPolicy,
     Settings,
-    TestName,
     TiePolicy,
     check_choice,
 )
@@ -502,7 +502,7 @@ def gate(
     strict: bool = False,
     undecided: str = "pass",
     alpha: float = 0.05,
-    test: TestName = "t",
+    test: GateTest = "t",
     correction: Correction = "holm",
     resamples: int = RESAMPLES,
     ties: TiePolicy = "expected",
@@ -539,6 +539,7 @@ def gate(
     _check_conditions(
         least, compared=baseline is not None, drops=max_drop != 0.0, judged=judge is not None, holes=holes
     )
+    check_choice("test of a gate", test, ALONE)
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     check_choice("undecided", undecided, UNDECIDED)
     if alpha >= 0.5:

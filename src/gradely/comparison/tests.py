@@ -262,6 +262,8 @@ TESTS = {
 }
 SIMULTANEOUS = ("tukey", "max-t")
 """tests whose p-values hold for all pairs at once and take no correction"""
+ALONE = tuple(test for test in TESTS if test not in SIMULTANEOUS)
+"""tests of each pair by itself, which may be one-sided"""
 DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
 """tests whose p-values come from draws"""
 BY_SPREAD = ("t", "bootstrap")
