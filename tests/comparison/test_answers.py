@@ -39,6 +39,10 @@ def runs_at(*levels, queries=20, noise=0.01, seed=1):
     return np.array(levels) + rng.normal(0, noise, (queries, len(levels)))
 
 
+EVEN = np.array([[0.5, 0.25], [0.25, 0.5], [0.5, 0.75], [0.75, 0.5]])
+"""two runs of the same mean, so that p is 1"""
+
+
 @pytest.mark.parametrize(
     ("values", "design", "expected"),
     [
@@ -62,11 +66,36 @@ def runs_at(*levels, queries=20, noise=0.01, seed=1):
         (column(0.0, 0.2, -0.1, 0.0), {}, "By AP, a and b cannot be told apart (p "),
         (runs_at(0.5, 0.2, 0.2, 0.2), {}, "By AP, a is better than c, b and d (corrected p < .001)."),
         (runs_at(0.5, 0.5, 0.5), {}, "By AP, c cannot be told apart from a and b (corrected p at least"),
+        (EVEN[:, [0, 0, 1]], {}, "a has the same value on every query as b and cannot be told apart from c (corr"),
+        (EVEN[:, [0, 1, 1]], {}, "By AP, a cannot be told apart from b and c (corrected p 1.00)."),
+        (EVEN[:, [0, 0, 1]], {"rope": 0.9, "alpha": 0.4}, " query as b and is equivalent within ±.9 to c (TOST"),
         (np.stack([runs_at(0.5, 0.2)] * 2), {"family": "all"}, "By AP, a is better than b (corrected p < .001"),
     ],
 )  # fmt: skip
 def test_the_answer_in_a_sentence(values, design, expected):
     assert expected in answer(pairwise(values, **design))
+
+
+def test_pairs_of_the_same_run_are_noted():
+    def notes(values, **options):
+        return [str(note) for note in note_tests(pairwise(values, **options)) if note.kind == "identical"]
+
+    assert notes(EVEN[:, [0, 1, 1]]) == ["1 of 3 pairs has the same value on every query by every measure: b and c"]
+    assert notes(EVEN[:, [1, 1, 1]])[0].startswith(
+        "3 of 3 pairs have the same value on every query by every measure: a"
+    )
+    assert notes(np.stack([EVEN[:, [0, 1, 1]], EVEN[:, [0, 0, 1]]])) == []
+    assert notes(EVEN) == notes(EVEN[:, [0, 0]]) == []  # of two runs, the sentence says so
+
+
+def test_the_caption_says_which_intervals_are_corrected():
+    one, several = (describe_tests(pairwise(runs_at(*[0.5] * size))) for size in (2, 3))
+    assert "; 95 % intervals, not corrected: of differences by t, of means by the studentised bootstrap (10,000" in one
+    corrected = (
+        "95 % intervals of differences, in sentences corrected as p is, in tables by t and not corrected; of means"
+    )
+    assert f"; {corrected} by the studentised bootstrap (10,000 draws), not corrected; " in several
+    assert "in sentences" not in describe_tests(pairwise(runs_at(*[0.5] * 3), correction="none"))
 
 
 def test_one_query_has_no_pairs_whatever_the_baseline():
@@ -372,7 +401,8 @@ def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
 
 def test_some_pairs_differ_on_too_few_queries():
     values = np.column_stack([RARELY, runs_at(0.9, queries=30), RARELY[:, 1]])
-    (note,) = note_tests(pairwise(values, test="wilcoxon"))
+    same, note = note_tests(pairwise(values, test="wilcoxon"))
+    assert same.kind == "identical"
     assert note.text.startswith("in 2 of 5 tests p cannot get below α, however clear the difference")
     assert (note.count, note.of) == (2, 5)  # equal runs are not counted: nothing differs there
 

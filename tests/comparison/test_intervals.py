@@ -136,6 +136,25 @@ def test_intervals_of_means_stay_within_the_range_of_the_measure():
     assert ends["low", "Utility"][0] < 0
 
 
+def test_intervals_of_differences_end_where_differences_do():
+    qrels = {query: QRELS[query] for query in list(QRELS)[:2]}
+    runs = {"low": at(9, 3), "high": at(1, 1), "middle": at(2, 1)}
+    for options in ({}, {"simultaneous": True}, {"test": "max-t"}, {"correction": "none"}):
+        made = gradely.compare(qrels, runs, ["nDCG@30", "DCG"], **options)
+        ends = [(pair.measure, pair.low, pair.high) for pair in made.pairs if pair.low is not None]
+        assert all(-1 <= low < high <= 1 for measure, low, high in ends if measure == "nDCG@30")
+        if not options:
+            assert (-1, 1) in [(low, high) for _, low, high in ends]
+            assert max(high for measure, _, high in ends if measure == "DCG") > 1  # which has no upper bound
+            assert made.pairwise.corrected_interval(0, 0) == (-1, 1)
+            assert made.pairs[0].p == pytest.approx(stats.ttest_1samp(made.pairwise.by_query(0)[:, 0], 0).pvalue)
+    assert "95 % interval −1.000 … +1.000)" in gradely.compare(qrels, {"a": at(1, 2), "b": at(9, 1)}, ["RR"]).summary()
+    (change,) = gradely.gate(qrels, runs["low"], runs["high"], ["nDCG@30"], max_drop=0.5).changes
+    assert change.low < change.drop < change.high == 1
+    parts = gradely.compare(qrels, runs, ["nDCG@30"], by=dict.fromkeys(qrels, "all")).segments
+    assert all(-1 <= row["low"] < row["high"] <= 1 for row in parts.pairs_table().records() if row["low"] is not None)
+
+
 def test_bounds_are_not_believed_where_a_value_lies_beyond():
     values = np.array([[0.2], [1.5]])
     low, high = keep_within(Intervals(np.array([-3.0]), np.array([4.0])), (0.0, 1.0), values)

@@ -5,14 +5,14 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.intervals import around
+from gradely.comparison.intervals import Intervals, around
 from gradely.comparison.judged import check_judged, match
 from gradely.comparison.pairwise import Design, Pairwise, to_optional
 from gradely.comparison.plan import POWER, detectable_effect, queries_needed
@@ -569,7 +569,8 @@ def gate(
         older = open_as(baseline, columns, settings)
         earlier = score_run(judgments, older, kept.values(), settings, progress, labels)
     limits = {name: limits[name] for name in kept}
-    verdict = decide(scores, earlier, limits, design, strict=strict, undecided=undecided, slope=slope)
+    bounds = [measure.bounds for measure in kept.values()]
+    verdict = decide(scores, earlier, limits, design, strict=strict, undecided=undecided, slope=slope, bounds=bounds)
     verdict = replace(verdict, floors=held, saved=saved, notes=[*notes, *verdict.notes])
     return look_for_holes(verdict, judgments, (new, baseline), columns, settings, progress) if holes else verdict
 
@@ -625,6 +626,7 @@ def decide(
     strict: bool,
     undecided: str,
     slope: object = "auto",
+    bounds: Sequence[tuple[float, float]] = (),
 ) -> Gate:
     """Decide by the scores of both runs on the queries that both have."""
     old.check(new)
@@ -643,7 +645,7 @@ def decide(
         newer, older, fallen = _sample(new, old, list(limits), queries, values)
         mean = np.stack([regress(one, "like", slope).mean for one in (newer, older)], axis=1)
         judged = regress(fallen, "like", slope)
-    pairwise = Pairwise(values, mean, names, list(limits), design, weights=weights)
+    pairwise = Pairwise(values, mean, names, list(limits), design, bounds, weights)
     changes = _changes(pairwise, limits, _drops(pairwise, limits, judged), strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
@@ -708,16 +710,21 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
     if judged is not None:
         allowed, found = np.array([*limits.values()]), judged.together
         down = found._replace(difference=-found.difference)
-        ends = found.intervals(1 - 2 * design.alpha)
+        ends = _cut(pairwise, found.intervals(1 - 2 * design.alpha))
         deviation = np.nan_to_num(found.error) * np.sqrt(queries)
         moves = np.asarray(by_query.any(axis=0) | (np.abs(found.difference) > SAME))
         return Drops(found.difference, *ends, found.p_above(allowed), down.p_above(-allowed), moves, losses, deviation)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
-    ends = around(by_query, t_upper(design.alpha, queries - 1) if tested else np.nan)
+    ends = _cut(pairwise, around(by_query, t_upper(design.alpha, queries - 1) if tested else np.nan))
     deviation = np.where(np.ptp(beyond, axis=0) > 0, beyond.std(axis=0, ddof=1) if tested else 0.0, 0.0)
     size = pairwise.means[:, 1] - pairwise.means[:, 0]
     return Drops(size, *ends, worse, within, np.asarray(by_query.any(axis=0)), losses, deviation)
+
+
+def _cut(pairwise: Pairwise, ends: Intervals) -> Intervals:
+    """Return the intervals of drops [measures], each cut at the largest difference that its measure can have."""
+    return Intervals(*(np.clip(end, -np.array(pairwise.widest), pairwise.widest) for end in ends))
 
 
 def _changes(

@@ -227,7 +227,7 @@ class GroupedPairs(Estimated):
 
     def intervals_on(self, measure: int, queries: Ints) -> Intervals:
         """Return the intervals of the differences on some of the queries, each by itself."""
-        return self._estimate(measure, queries)[0].intervals(1 - self.design.alpha)
+        return self.cut(self._estimate(measure, queries)[0].intervals(1 - self.design.alpha), measure)
 
     @property
     def leaves_out_at_once(self) -> bool:

@@ -290,9 +290,21 @@ class Pairwise:
         return [simultaneous_reach(np.concatenate(list(self._by_query()), axis=1), level, seed)] * size
 
     @cached_property
+    def widest(self) -> list[float]:
+        """The largest difference that each measure can have; bounds are not believed where a value lies beyond."""
+        bounds = self.bounds or [(-inf, inf)] * len(self.measures)
+        found = zip(np.nanmin(self.values, axis=(1, 2)), np.nanmax(self.values, axis=(1, 2)), strict=True)
+        return [float(max(b, d) - min(a, c)) for (a, b), (c, d) in zip(bounds, found, strict=True)]
+
+    def cut(self, intervals: Intervals, measure: int) -> Intervals:
+        """Return intervals of differences that end where the differences of a measure do."""
+        widest = self.widest[measure]
+        return Intervals(*(np.clip(end, -widest, widest) for end in intervals))
+
+    @cached_property
     def intervals(self) -> list[Intervals]:
         """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
-        return [around(differ, reach) for differ, reach in zip(self._by_query(), self.reaches, strict=True)]
+        return [self.cut(around(differ, self.reaches[m]), m) for m, differ in enumerate(self._by_query())]
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
         """Return the interval of a difference, corrected as its p-value is; NaN where there is none.
@@ -311,6 +323,7 @@ class Pairwise:
         else:
             share = float(self.p[measure, pair] / self.adjusted[measure, pair])
             low, high = t_intervals(differ, 1 - alpha * share)
+        low, high = self.cut(Intervals(low, high), measure)
         return float(low[0]), float(high[0])
 
     @cached_property
@@ -395,7 +408,7 @@ class Pairwise:
         differ = differences(self.values[measure][queries], self.pairs)
         if self.weights is not None:
             differ = differ * normalize_weights(self.weights[queries])[:, None]
-        return t_intervals(differ, 1 - self.design.alpha)
+        return self.cut(t_intervals(differ, 1 - self.design.alpha), measure)
 
     @property
     def leaves_out_at_once(self) -> bool:
@@ -469,13 +482,13 @@ class Estimated(Pairwise):
     @cached_property
     def intervals(self) -> list[Intervals]:
         """The intervals of the differences, measure by measure."""
-        return [estimates.intervals(1 - self.design.alpha) for estimates in self.estimates]
+        return [self.cut(one.intervals(1 - self.design.alpha), m) for m, one in enumerate(self.estimates)]
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
         """Return the interval of a difference, corrected as its p-value is; NaN where there is none."""
         share = self.p[measure, pair] / self.adjusted[measure, pair] if self.is_corrected else 1.0
         one = Estimates(*(column[[pair]] for column in self.estimates[measure]))
-        low, high = one.intervals(1 - self.design.alpha * float(share))
+        low, high = self.cut(one.intervals(1 - self.design.alpha * float(share)), measure)
         return float(low[0]), float(high[0])
 
     @cached_property

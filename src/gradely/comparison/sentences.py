@@ -8,7 +8,7 @@ import numpy as np
 from gradely.comparison.pairwise import Matrix, Pairwise
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, FEWEST_DRAWN, SIMULTANEOUS, TESTS, lacks_spread
 from gradely.data.ids import Ints
-from gradely.evaluation.notes import Note
+from gradely.evaluation.notes import Note, note_names
 from gradely.tables import count_of, format_p, format_short
 
 LONGEST = 60
@@ -62,8 +62,11 @@ def _intervals(pairwise: Pairwise) -> str:
     level = f"{100 * (1 - pairwise.design.alpha):g} % intervals"
     over = ", over queries alone," if pairwise.subject == "system" else ""
     means = f"of means{over} {pairwise.means_method}"
-    if not pairwise.design.simultaneous:
+    if not pairwise.design.simultaneous and not pairwise.is_corrected:
         return f"{level}, not corrected: of differences by t, {means}"
+    if not pairwise.design.simultaneous:
+        pairs = "of differences, in sentences corrected as p is, in tables by t and not corrected"
+        return f"{level} {pairs}; {means}, not corrected"
     family = "everything" if pairwise.design.family == "all" else "each measure"
     return f"{level}: of differences by max-t, which hold for all pairs of {family} at once, and {means}, not corrected"
 
@@ -74,6 +77,7 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
         runs = len(pairwise.names)
         return [Note("untested", runs, runs, explain_untested(pairwise))]
     return [
+        *_note_identical(pairwise),
         *_note_few(pairwise),
         *_note_replaced(pairwise),
         *_note_charge(pairwise),
@@ -82,6 +86,15 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
         *_note_coarse(pairwise),
         *_note_endless(pairwise),
     ]
+
+
+def _note_identical(pairwise: Pairwise) -> list[Note]:
+    """Name the pairs that are the same; of two runs, the sentence says so."""
+    same = np.flatnonzero(~pairwise.differing.any(axis=0)).tolist() if len(pairwise.pairs) > 1 else []
+    first, second = (side.tolist() for side in pairwise.pairs)
+    names = [f"{pairwise.names[first[i]]} and {pairwise.names[second[i]]}" for i in same]
+    text = f"{{have}} the same value on every {pairwise.unit} by every measure"
+    return note_names("identical", len(names), len(pairwise.pairs), "pair", text, names)
 
 
 def _note_few(pairwise: Pairwise) -> list[Note]:
@@ -311,14 +324,14 @@ class Answer:
         same = [i for i in rest if self.matrix.same[first, i]]
         if same == rest:
             return f"{self._list(group)} have the same value on every query"
-        close = [i for i in rest if self.matrix.equivalent[first, i]]
-        open_ = [i for i in rest if i not in close]
+        close = [i for i in rest if self.matrix.equivalent[first, i] and i not in same]
+        open_ = [i for i in rest if i not in close and i not in same]
         if not open_ and len(rest) == 1:
             names = self._list(group)
             return f"{names} are equivalent within {self._margin()}{self._extreme([first], rest, 'at most', tost=True)}"
         if len(rest) == 1:
             return f"{self._list(group)} cannot be told apart{self._details(first, rest[0])}"
-        parts = []
+        parts = [f"has the same value on every query as {self._list(same)}"] if same else []
         if close:
             details = self._extreme([first], close, "at most", tost=True)
             parts.append(f"is equivalent within {self._margin()} to {self._list(close)}{details}")
@@ -350,7 +363,7 @@ class Answer:
         """Return the p-value that none of several is above, or below, in brackets."""
         p = (self.matrix.tost if tost else self.matrix.adjusted)[np.ix_(group, rest)]
         worst = float(p.max() if words == "at most" else p.min())
-        return f" ({'TOST ' if tost else ''}{self._p(worst, words if p.size > 1 else '')})"
+        return f" ({'TOST ' if tost else ''}{self._p(worst, words if p.size > 1 and worst < 1 else '')})"
 
     def _p(self, p: float, words: str = "") -> str:
         return f"{'corrected ' if self.pairwise.is_corrected else ''}p {format_p(p, self.design.alpha, words)}"

@@ -269,9 +269,9 @@ class SuitePairs(Estimated):
         """Yield all there is to know of each pair, measure by measure."""
         level, names = 1 - self.design.alpha, self.names
         for m, measure in enumerate(self.measures):
-            widest = self.bounds[m][1] - self.bounds[m][0]  # with few collections, intervals reach beyond it
-            ends = [to_optional(np.clip(end, -widest, widest)) for end in self.intervals[m]]
-            macro_ends = [to_optional(np.clip(end, -widest, widest)) for end in self.macro[m].intervals(level)]
+            widest = self.widest[m]  # with few collections, intervals reach beyond it
+            ends = [to_optional(end) for end in self.intervals[m]]
+            macro_ends = [to_optional(end) for end in self.cut(self.macro[m].intervals(level), m)]
             macro_p = self.macro[m].p_values().tolist()
             for i, (first, second) in enumerate(zip(*(side.tolist() for side in self.pairs), strict=True)):
                 effects, found = self.by_collection[m][i], self.combined[m][i]
@@ -420,7 +420,7 @@ class Suite(Result):
             if not len(pairwise.pairs):
                 continue
             found = pairwise.estimates[measure]
-            low, high = (to_optional(end) for end in found.intervals(1 - self.design.alpha))
+            low, high = (to_optional(end) for end in pairwise.cut(found.intervals(1 - self.design.alpha), measure))
             for i, (first, second) in enumerate(zip(*(side.tolist() for side in pairwise.pairs), strict=True)):
                 error = float(np.nan_to_num(found.error[i]))
                 numbers = (float(found.difference[i]), error, float(found.freedom[i]), int(found.units[i]))
@@ -591,11 +591,13 @@ class Suite(Result):
         if not len(pairwise.pairs):
             return f"{self._explain_untested()}; {counts}"
         level = f"{100 * (1 - self.design.alpha):g} %"
+        corrected = (
+            "in sentences corrected as p is, in tables not corrected" if pairwise.is_corrected else "not corrected"
+        )
         return (
             f"{pairwise.test_name} (τ² by Paule and Mandel; robust errors of Bell and McCaffrey; K − 1 degrees of "
             f"freedom for K collections), {describe_family(pairwise)}, α = {self.design.alpha:g}; {level} intervals, "
-            "not corrected; "
-            f"{counts}"
+            f"{corrected}; {counts}"
         )
 
     @property

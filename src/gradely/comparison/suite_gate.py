@@ -213,7 +213,8 @@ def _changes(
     changes = []
     for m, ((measure, limit), found) in enumerate(zip(limits.items(), estimates, strict=True)):
         effects, drop = suite.effects(baseline, new, measure), float(found.difference[0])
-        (low,), (high,) = (to_optional(end) for end in found.intervals(1 - 2 * design.alpha))
+        at = suite.measures.index(measure)
+        (low,), (high,) = map(to_optional, suite.pairwise.cut(found.intervals(1 - 2 * design.alpha), at))
         exceeds = drop - limit > SAME
         differs = any(abs(effect.difference) > SAME or effect.error > 0 for effect in effects)
         verdict = judge_change(
