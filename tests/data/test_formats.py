@@ -262,6 +262,30 @@ def test_runs_of_ms_marco(file):
     )
 
 
+def nested_results(name, table=RUN):
+    """Return results inside of their queries, the worst first, with scores by some name."""
+    worst_first = {query: sorted(docs.items(), key=lambda item: item[1]) for query, docs in table.items()}
+    return {query: [{"id": doc, name: score} for doc, score in docs] for query, docs in worst_first.items()}
+
+
+def test_scores_of_nested_results_have_a_name_that_is_known_or_said(file):
+    for name, options in (("relevance_score", {}), ("cosine", {"columns": {"score": "cosine"}})):
+        by_query = nested_results(name)
+        records = [{"query": query, "results": results} for query, results in by_query.items()]
+        by_line = [{query: results} for query, results in by_query.items()]
+        files = file("a.json", records), file("b.json", by_query), file("c.jsonl", lines(by_line))
+        for run in (records, by_query, *files, file("d.jsonl", lines(records))):
+            assert values(QRELS, run, **options) == GRADED
+            if options:
+                with pytest.raises(InputError, match=r"no score column.*for scores, say .*\(--columns score=cosine\)"):
+                    values(QRELS, run)
+    with pytest.raises(InputError, match="of 'distance', low is best, and of a score high: give its negative"):
+        values(QRELS, nested_results("distance"))
+    assert values(nested_results("rating", QRELS), RUN) == GRADED
+    unscored = {"q": [{"id": "b", "page_id": 3, "cached": True}, {"id": "a", "page_id": 9, "cached": False}]}
+    assert gradely.evaluate({"q": {"a": 1}}, unscored, ["RR"]).mean() == {"RR": 0.5}
+
+
 @pytest.mark.parametrize(
     ("path", "says"),
     [

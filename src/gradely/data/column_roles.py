@@ -38,7 +38,10 @@ TIERS = {
     ),
     "label": (("relevance", "label", "rel", "grade", "rating", "gain", "r_ui", "target", "weight", "score"),),
     "score": (
-        ("score", "sim", "similarity", "prediction", "pred", "predicted", "predicted_rating", "est"),
+        (
+            "score", "sim", "similarity", "relevance_score", "prediction", "pred", "predicted", "predicted_rating",
+            "est",
+        ),
         ("doc_position",),
         ("rating",),
         ("rank",),
@@ -66,6 +69,8 @@ NO_LABELS = frozenset(
     }
 )
 """numbers that are no labels, whatever a table is about; names that end with id are ids"""
+DISTANCES = frozenset({"distance", "distances", "dist"})
+"""numbers of which low is best"""
 ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
 """what columns may be named for"""
 QUERY, DOC = ROLES["query"], ROLES["document"]
@@ -122,7 +127,7 @@ def pick_columns(
     query = _pick(names, "query", name, columns)
     document = _pick([column for column in names if column != query.column], "document", name, columns)
     rest = [column for column in names if column not in (query.column, document.column)]
-    value = _pick(rest, kind, name, columns, names)
+    value = _pick(rest, kind, name, columns, names, numeric)
     chances = _find_chances(rest, name, value) if kind == "label" and kind not in columns else ()
     if chances:
         return Roles(str(query.column), str(document.column), chances[0], chances=chances)
@@ -183,7 +188,14 @@ def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> N
             raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}")
 
 
-def _pick(names: Sequence[str], role: str, name: str, columns: Names, every: Sequence[str] = ()) -> Pick:
+def _pick(
+    names: Sequence[str],
+    role: str,
+    name: str,
+    columns: Names,
+    every: Sequence[str] = (),
+    numeric: Numeric | None = None,
+) -> Pick:
     """Return the column of a role; labels are the only ones that may be missing. `every` are all columns there are."""
     if role in columns:
         return Pick(columns[role])
@@ -191,11 +203,24 @@ def _pick(names: Sequence[str], role: str, name: str, columns: Names, every: Seq
     if pick is None and role != "label":
         usual = ROLES[role]
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
-        labels = _fitting(names, ROLES["label"]) if role == "score" else []
-        if labels:
-            which = f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
+        if role == "score":
+            which = _advise_on_scores(names, numeric) or which
         raise InputError(f"{name}: no {role} column among {_listing(names or every)}; {which}")
     return pick or Pick(None)
+
+
+def _advise_on_scores(names: Sequence[str], numeric: Numeric | None) -> str:
+    """Return what to do about a run that has no score by its name, but other columns that tell; or ''."""
+    labels = _fitting(names, ROLES["label"])
+    distances = _fitting(names, DISTANCES)
+    numbers = find_unclaimed(names, numeric()) if numeric is not None else []
+    if labels:
+        return f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
+    if distances:
+        return f"of {clip(distances[0], 30)}, low is best, and of a score high: give its negative, as score"
+    if numbers:
+        return f"for scores, {say('score', numbers[0])}; to keep the order, give each a rank"
+    return ""
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
@@ -221,9 +246,9 @@ def _fitting(names: Sequence[str], usual: Iterable[str]) -> list[str]:
     return [column for column in names if normalize(column) in known]
 
 
-def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) -> None:
-    """Refuse a table without labels that has numbers which might be labels: each row would count as relevant."""
-    numbers = [
+def find_unclaimed(names: Sequence[str], numeric: Collection[str]) -> list[str]:
+    """Return the columns of numbers that may be labels or scores under another name."""
+    return [
         column
         for column in names
         if column in numeric
@@ -231,6 +256,11 @@ def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) 
         and normalize(column) not in NO_LABELS
         and column not in _fitting(names, (*QUERY, *DOC))
     ]
+
+
+def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) -> None:
+    """Refuse a table without labels that has numbers which might be labels: each row would count as relevant."""
+    numbers = find_unclaimed(names, numeric)
     if numbers:
         raise InputError(
             f"{name}: no label column, but {_listing(numbers)} {'holds' if len(numbers) == 1 else 'hold'} numbers: for "
@@ -253,6 +283,9 @@ def notes_on(names: Sequence[str], roles: Roles, kind: str, name: str, columns: 
     """Return what was taken for granted: which of two columns is read, or that a table has no labels."""
     if roles.value is not None or kind in (columns or {}):
         return [*roles.notes]
-    rest = [column for column in names if column not in (roles.query, roles.document)]
-    hint = f'; if one of {_listing(rest)} holds labels, say columns={{"label": …}} (--columns label=…)' if rest else ""
+    rest = [
+        column for column in names if column not in (roles.query, roles.document) and normalize(column) not in RANKS
+    ]
+    which = f"one of {_listing(rest)}" if len(rest) > 1 else _listing(rest)
+    hint = f'; if {which} holds labels, say columns={{"label": …}} (--columns label=…)' if rest else ""
     return [*roles.notes, f"{name} has no label column: every row counts as relevant, with label 1{hint}"]

@@ -10,7 +10,7 @@ from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
 from gradely.data.read.lines import Rows, Values
-from gradely.data.read.records import Record, RecordTable, are_records, flatten, holds_results, numeric_keys
+from gradely.data.read.records import Record, RecordTable, are_records, as_nested, flatten, holds_results, numeric_keys
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Table
@@ -47,6 +47,8 @@ def read_json(source: Source, options: ReadOptions) -> Table | Scores:
         return exported
     if isinstance(content, dict) and holds_results(content):
         content = [content]
+    elif isinstance(content, dict):
+        content = as_nested(content) or content
     if isinstance(content, list) and are_records(content):
         return RecordTable(content, kind, name, options.columns, duplicates)
     return _reader(kind)(_object(content, name), name)
@@ -97,8 +99,10 @@ def line_records(source: Source) -> Iterator[tuple[int, Record]]:
     """Yield the number of a line and a record of it, for each record."""
     for number, line in source.lines():
         name = f"{source.name}:{number}"
-        for record in flatten(_object(parse_json(line.decode(), name), name), name):
-            yield number, record
+        content = _object(parse_json(line.decode(), name), name)
+        for part in as_nested(content) or [content]:
+            for record in flatten(part, name):
+                yield number, record
 
 
 def read_records(source: Source, name: str) -> list[Record]:

@@ -214,17 +214,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
     """Read what is in memory, or in an engine."""
     kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
-        if may_be_export(value):
-            from gradely.data.read.exports import choose_split, read_export
-
-            value = choose_split(value, name, options.split)
-            exported = read_export(value, kind, name, duplicates)
-            if exported is not None:
-                return exported
-        if kind == "label":
-            return as_labels(value, name)
-        _refuse_several(value, name)
-        return as_scores(value, name, duplicates)
+        return _read_mapping(value, name, options)
     from gradely.data.engine import ONE_AT_A_TIME, EngineScores, is_lazy
     from gradely.data.read.exports import is_ragas, read_export, unwrap
     from gradely.data.read.frames import FrameTable, is_frame, names_of, rows_of
@@ -246,6 +236,28 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
     if held is not value:
         return _read_object(held, name, options)
     raise DataError(f"{name}: {_refuse(value, kind)}{HINTS.get(library, '')}")
+
+
+def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Rows:
+    """Read {query: …}, or what another tool exported."""
+    kind, columns, duplicates, *_ = options
+    if may_be_export(value):
+        from gradely.data.read.exports import choose_split, read_export
+
+        value = choose_split(value, name, options.split)
+        exported = read_export(value, kind, name, duplicates)
+        if exported is not None:
+            return exported
+    if isinstance(next(iter(value.values()), None), list | tuple):
+        from gradely.data.read.records import RecordTable, as_nested
+
+        nested = as_nested(value)
+        if nested is not None:
+            return RecordTable(nested, kind, name, columns, duplicates)
+    if kind == "label":
+        return as_labels(value, name)
+    _refuse_several(value, name)
+    return as_scores(value, name, duplicates)
 
 
 def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:

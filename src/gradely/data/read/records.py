@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.column_roles import DOC, QUERY, ROLES, Names, normalize, pick_columns
+from gradely.data.column_roles import DOC, QUERY, ROLES, Names, find_unclaimed, normalize, pick_columns
 from gradely.data.columns import Triples, numbers_of_objects
 from gradely.data.ids import from_objects
 from gradely.data.table import MemoryTable
@@ -52,8 +52,16 @@ def holds_results(record: Record) -> bool:
     )
 
 
+def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
+    """Return {query: [results]} as records {"query_id": …, "results": […]}; None where the lists hold no results."""
+    results = all(isinstance(entries, list | tuple) for entries in content.values()) and any(
+        isinstance(entry, Mapping) for entries in content.values() for entry in entries[:1]
+    )
+    return [{"query_id": query, "results": entries} for query, entries in content.items()] if results else None
+
+
 def flatten(record: Record, name: str) -> Iterator[Record]:
-    """Yield a record, or each result of one that holds several; results without a score are ranked as they stand."""
+    """Yield a record, or each result of one that holds several; results without numbers are ranked as they stand."""
     if not holds_results(record):
         yield record
         return
@@ -64,7 +72,10 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         if result is None:
             yield {**outside, "doc_id": entry, "rank": rank}
             continue
-        if not any(normalize(key) in SCORES for key in (*result, *outside)):
+        scored = any(normalize(key) in SCORES for key in (*result, *outside))
+        if not scored and not find_unclaimed(
+            [*result], [key for key in numeric_keys(result) if not isinstance(result[key], bool)]
+        ):
             result = {**result, "rank": rank}
         has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
