@@ -191,6 +191,12 @@ def test_ratings_of_the_rated_ranking_evaluator(file):
         topics = [{"description": "all", "query_groups": groups}]
         for content in (start | {"topics": topics}, start | {"query_groups": groups}):
             assert values(content, RUN) == values(file("ratings.json", content), RUN) == GRADED
+        queries = [
+            {"placeholders": {"$query": "q1"}, "relevant_documents": first},
+            {"placeholders": {"$query": "q2"}, "relevant_documents": {"1": ["d4"]}},
+        ]
+        for content in (start | {"queries": queries}, {"queries": queries}):
+            assert values(content, RUN) == values(file("ratings.json", content), RUN) == GRADED
     assert gradely.read_qrels(start | group("q7", by_gain)).queries[:] == ["q7"]
 
 

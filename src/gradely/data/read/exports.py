@@ -147,13 +147,15 @@ def _is_rre(content: Any) -> bool:
         _are_lists(content.get(key)) for key in ("topics", "query_groups", "queries")
     ):
         return False
-    return "id_field" in content or any("relevant_documents" in group for group in _groups(content))
+    judged = (part for group in _groups(content) for part in (group, *group.get("queries", ())))
+    return "id_field" in content or any(_maps(part) and "relevant_documents" in part for part in judged)
 
 
 def _rre_ratings(content: Any) -> Iterator[Row]:
     for group in _groups(content):
-        for query in group.get("queries", ()) if "relevant_documents" in group else ():
-            for document, gain in _rre_gains(group["relevant_documents"]):
+        for query in group.get("queries", ()):
+            relevant = query.get("relevant_documents", group.get("relevant_documents", {}))
+            for document, gain in _rre_gains(relevant):
                 yield _rre_query(query), document, gain
 
 
