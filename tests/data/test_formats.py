@@ -405,8 +405,22 @@ def test_rows_of_ragas_are_qrels_and_run(file, kind):
     assert values(path, path) == LISTED
     with pytest.raises(InputError, match="rows 1 and 3 have the same user_input, 'q1'"):
         values([*content, content[0]], RUN)
-    with pytest.raises(InputError, match="row 1 has none of reference_context_ids and reference_contexts"):
+    with pytest.raises(InputError, match="row 1 of ragas has none of reference_context_ids, reference_contexts, which"):
         values([{"user_input": "q1", "retrieved_contexts": ["d1"]}], RUN)
+
+
+def test_older_rows_of_ragas_have_no_judgments(file):
+    older = [
+        {"question": query, "contexts": [*docs], "answer": "so", "ground_truth": "so"} for query, docs in RUN.items()
+    ]
+    for rows in (older, pd.DataFrame(older), file("rows.json", older), file("rows.jsonl", lines(older))):
+        assert values(QRELS, rows) == GRADED
+        with pytest.raises(InputError, match="none of reference_context_ids, reference_contexts, which hold the judg"):
+            values(rows, RUN)
+    judged = [row | {"reference_contexts": BINARY[row["question"]]} for row in older]
+    assert values(judged, judged) == LISTED
+    with pytest.raises(InputError, match="rows 1 and 3 have the same question, 'q1'"):
+        values([*judged, judged[0]], RUN)
 
 
 def test_ragas_on_the_command_line(file, capfd):

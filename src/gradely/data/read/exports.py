@@ -234,8 +234,10 @@ def _relevant_docs(content: Any) -> Iterator[Row]:
 
 
 REFERENCES = ("reference_context_ids", "reference_contexts")
-RETRIEVED = ("retrieved_context_ids", "retrieved_contexts")
+RETRIEVED = ("retrieved_context_ids", "retrieved_contexts", "contexts")
 CONTEXTS = (*REFERENCES, *RETRIEVED)
+OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
+"""what rows of ragas before 0.2 have beside a question and its contexts"""
 
 
 def _are_ragas_rows(content: Any) -> bool:
@@ -245,7 +247,10 @@ def _are_ragas_rows(content: Any) -> bool:
 
 def is_ragas(names: Any) -> bool:
     """True where an object, or a list of names, has the columns of ragas."""
-    return isinstance(names, Collection) and "user_input" in names and any(name in names for name in CONTEXTS)
+    if not isinstance(names, Collection):
+        return False
+    older = "question" in names and "contexts" in names and any(name in names for name in OLDER)
+    return older or ("user_input" in names and any(name in names for name in CONTEXTS))
 
 
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
@@ -254,11 +259,12 @@ def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tu
     for number, row in enumerate(content, 1):
         found = [list(row[name]) for name in names if row.get(name) is not None]
         if not found:
-            raise InputError(f"row {number} has none of {' and '.join(names)}, which hold {what}")
-        question = row["user_input"]
+            raise InputError(f"row {number} of ragas has none of {', '.join(names)}, which hold {what}")
+        key = "user_input" if "user_input" in row else "question"
+        question = row[key]
         earlier = numbers.setdefault(question, number)
         if earlier != number:
-            raise InputError(f"rows {earlier} and {number} have the same user_input, {clip(str(question))}; keep one")
+            raise InputError(f"rows {earlier} and {number} have the same {key}, {clip(str(question))}; keep one")
         yield question, found[0]
 
 
