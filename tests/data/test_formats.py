@@ -297,6 +297,7 @@ def test_scores_of_nested_results_have_a_name_that_is_known_or_said(file):
     [
         ("irds:beir/scifact/test", "ir_datasets export beir/scifact/test qrels > qrels.txt"),
         ("msmarco-passage/trec-dl-2019/judged", "ir_datasets.load('msmarco-passage/trec-dl-2019/judged').qrels_iter()"),
+        ("irds:msmarco/dev", "qrels_iter(); a run is what your system wrote"),
         ("hf://datasets/BeIR/scifact-qrels/test.tsv", "datasets.load_dataset('BeIR/scifact-qrels', split='test')"),
         ("https://example.org/qrels.txt", "curl -LO https://example.org/qrels.txt"),
         ("s3://bucket/run.parquet", "get the file first"),
@@ -308,6 +309,14 @@ def test_nothing_is_downloaded(path, says):
             gradely.evaluate(*arguments)
     with pytest.raises(InputError, match=r"no such file$"):
         gradely.evaluate("missing.txt", RUN)
+
+
+@pytest.mark.parametrize("name", ["msmarco-v1-passage-dev", "dl19-passage", "beir-v1.0.0-nfcorpus-test"])
+def test_names_of_pyserini_are_no_ids_of_ir_datasets(name):
+    for arguments in ((name, RUN), (QRELS, name)):
+        with pytest.raises(InputError, match=r"looks like a name of Pyserini, and nothing is downloaded") as refused:
+            gradely.evaluate(*arguments)
+        assert "ir_datasets" not in str(refused.value)
 
 
 class Judgment(NamedTuple):

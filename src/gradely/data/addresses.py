@@ -8,7 +8,12 @@ DATASETS = (
     r"msmarco-[\w-]+|nano-beir|natural-questions|neuclir|neumarco|nfcorpus|nyt|pmc|sara|touche-image|trec-[\w-]+|tripclick|"
     r"tweets2013-ia|vaswani|wapo|wikiclir|wikir)(/[\w./-]*)?"
 )
-"""ids of ir_datasets, by the first part of each; Pyserini's names of qrels begin in the same way"""
+"""ids of ir_datasets, by the first part of each"""
+PYSERINI = (
+    r"(msmarco-(v\d|(passage|doc)-(dev|test|train))|dl\d\d-(passage|doc)|(beir|miracl|mrtydi)-v\d|neuclir\d\d-|bright-)"
+    r"[\w.-]*"
+)
+"""names of topics and qrels of Pyserini and Anserini, some of which begin as ids of ir_datasets do"""
 URL = r"(\w+)://(.+)"
 
 
@@ -31,9 +36,14 @@ def advise(path: str) -> str:
     if url is not None:
         how = f"with curl -LO {path}" if url[1] in ("http", "https") else "with the tool of its store"
         return f"; nothing is downloaded: get the file first, {how}"
+    if name == path and re.fullmatch(PYSERINI, name):
+        return (
+            "; it looks like a name of Pyserini, and nothing is downloaded: give a file of qrels, or, as a run, what your "
+            "system wrote"
+        )
     if name != path or re.fullmatch(DATASETS, name):
         return (
-            f"; nothing is downloaded: write the file first, with ir_datasets export {name} qrels > qrels.txt, or, in "
-            f"Python, give ir_datasets.load({name!r}).qrels_iter()"
+            f"; nothing is downloaded: write qrels first, with ir_datasets export {name} qrels > qrels.txt, or, in "
+            f"Python, give ir_datasets.load({name!r}).qrels_iter(); a run is what your system wrote"
         )
     return ""
