@@ -80,6 +80,20 @@ def test_more_keys_do_no_harm():
     assert gradely.evaluate(rows, RUN, ["RR"]).mean() == {"RR": 0.75}
 
 
+@pytest.mark.parametrize("cells", [("3", "0", "1"), (3, 0, 1), ("3", "", "1")])
+def test_numbers_under_another_name_may_be_labels_also_as_text(tmp_path, cells):
+    rows = [{"user_id": user, "item_id": item, "stars": cell} for (user, item), cell in zip(CLICKS, cells, strict=True)]
+    frame = pl.DataFrame(rows)
+    frame.write_csv(tmp_path / "rows.csv")
+    frame.write_parquet(tmp_path / "rows.parquet")
+    for qrels in (frame, frame.lazy(), frame.to_arrow(), frame.to_pandas(), *tmp_path.iterdir()):
+        with pytest.raises(InputError, match=r"no label column, but 'stars' holds numbers"):
+            gradely.evaluate(qrels, RUN, ["RR"])
+    words = frame.with_columns(pl.Series("stars", ["3", "none", "1"]))
+    for qrels in (words, words.to_pandas()):
+        assert gradely.evaluate(qrels, RUN, ["RR"]).mean() == {"RR": 0.75}
+
+
 def test_a_run_must_have_scores(tmp_path):
     (tmp_path / "run.jsonl").write_text('{"user_id": "ann", "item_id": "tea"}\n')
     for run in (

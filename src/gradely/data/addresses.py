@@ -38,8 +38,8 @@ def advise(path: str) -> str:
         return f"; nothing is downloaded: get the file first, {how}"
     if name == path and re.fullmatch(PYSERINI, name):
         return (
-            "; it looks like a name of Pyserini, and nothing is downloaded: give a file of qrels, or, as a run, what your "
-            "system wrote"
+            "; it looks like a name of Pyserini, and nothing is downloaded: give a file of qrels, or, as a run, what "
+            "your system wrote"
         )
     if name != path or re.fullmatch(DATASETS, name):
         return (

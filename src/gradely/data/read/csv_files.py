@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.column_roles import QUERY, Names, normalize
-from gradely.data.columns import Triples
+from gradely.data.columns import SAMPLED, Triples, are_numbers, reads_as_number
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, Values, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
@@ -32,8 +32,6 @@ HEADER = 1 << 20
 """bytes of the longest header"""
 DETAILS = ("querytext", "docid", "docposition", "rating")
 """columns of Quepid's detailed export of a case"""
-SAMPLE = 100
-"""rows by which it is told whether columns hold numbers"""
 
 
 class Layout(NamedTuple):
@@ -75,7 +73,7 @@ class CsvTable(Table):
         """Refuse a first line that names no query and holds a number, and so is no header."""
         if any(normalize(name) in map(normalize, QUERY) for name in header):
             return
-        number = next((cell for cell in header if _is_number(cell)), None)
+        number = next((cell for cell in header if reads_as_number(cell)), None)
         if number is not None:
             names = delimiter.join(("query", "document", self.kind))
             raise InputError(
@@ -85,9 +83,8 @@ class CsvTable(Table):
 
     def _numeric(self, header: list[str], delimiter: str) -> list[str]:
         """Return the columns whose first cells are numbers, but for empty ones."""
-        rows = [row for _, row in islice(_records(self.source, delimiter), SAMPLE) if len(row) == len(header)]
-        columns = [[cell for cell in column if cell.strip()] for column in zip(*rows, strict=True)]
-        return [name for name, cells in zip(header, columns, strict=False) if cells and all(map(_is_number, cells))]
+        rows = [row for _, row in islice(_records(self.source, delimiter), SAMPLED) if len(row) == len(header)]
+        return [name for name, cells in zip(header, zip(*rows, strict=True), strict=False) if are_numbers(cells)]
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
@@ -132,7 +129,9 @@ class CsvTable(Table):
             return
         at = self.header.index(self.rank)
         for _, row in islice(self.records(), most):
-            if len(row) != self.layout.width or not (_is_number(row[at]) and _is_number(row[self.layout.value])):
+            if len(row) != self.layout.width or not (
+                reads_as_number(row[at]) and reads_as_number(row[self.layout.value])
+            ):
                 return
             yield row[self.layout.query], float(row[at]), float(row[self.layout.value])
 
@@ -158,14 +157,6 @@ class RankTable(CsvTable):
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield all rows, of which the first is no header."""
         return _records(self.source, "\t", header=False)
-
-
-def _is_number(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return True
 
 
 def _header(source: Source, delimiter: str) -> tuple[list[str], int]:

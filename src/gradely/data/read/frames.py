@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from gradely.data.column_roles import Names, Roles
-from gradely.data.columns import Triples, check_finite, numbers_of_objects
+from gradely.data.columns import SAMPLED, Triples, are_numbers, check_finite, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.formats import is_folder_or_pattern
 from gradely.data.source import Source
@@ -65,7 +65,7 @@ class FrameTable(MemoryTable):
             frame: Any = nw.from_native(native)
             schema = frame.collect_schema()
             names = [column for column in schema.names() if isinstance(column, str)]
-            roles = self.pick_columns(names, columns, lambda: [name for name in names if _holds_numbers(schema[name])])
+            roles = self.pick_columns(names, columns, lambda: _numeric(frame, names))
             if self.rank is not None and isinstance(frame, nw.DataFrame):
                 self.first = frame.select(*roles.names, self.rank).head(SAMPLE)
             return frame.select(roles.names), roles
@@ -129,6 +129,15 @@ def _holds_numbers(dtype: Any) -> bool:
     return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
 
 
+def _numeric(frame: Any, names: Sequence[str]) -> list[str]:
+    """Return the columns that hold numbers, or text that is a number in each of the first rows."""
+    schema = frame.collect_schema()
+    texts = [name for name in names if str(schema[name]) in ("String", "Categorical")]
+    first = frame.select(texts).head(SAMPLED).lazy().collect() if texts else {}  # DuckDB selects one column at least
+    written = [name for name in texts if are_numbers(first[name].to_list())]
+    return [name for name in names if _holds_numbers(schema[name]) or name in written]
+
+
 def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:
     """Return the rows of a frame as arrays; `first` is the number of its first row, from 0."""
     for column in roles.names:
@@ -166,10 +175,14 @@ def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
     return numbers_of_objects(series.to_list(), kind, name, start)
 
 
-def _is_number(kind: Any) -> bool:
+def _numeric_of(file: Any) -> list[str]:
+    """Return the columns of an open Parquet file that hold numbers, by its first rows."""
+    import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    return any(is_kind(kind) for is_kind in (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean))
+    first = next(file.iter_batches(SAMPLED), None)
+    columns = {} if first is None else dict(zip(first.schema.names, first.columns, strict=True))
+    return _numeric(nw.from_native(pa.table(columns)), [*columns])
 
 
 def parquet_files(source: Source) -> list[Source]:
@@ -223,21 +236,21 @@ class ParquetTable(PartedTable):
             with open_parquet(part) as file:
                 self.rows += file.metadata.num_rows
                 if i == 0:
-                    self._pick_by_schema(file.schema_arrow, columns)
+                    self._pick_by_schema(file, columns)
         if not self.rows:
             raise DataError(f"{self.name}: has no rows")
         import pyarrow as pa
 
         self.whole = pa.types.is_integer(self.types.field(self.roles.query).type)
 
-    def _pick_by_schema(self, schema: Any, columns: Names | None) -> None:
+    def _pick_by_schema(self, file: Any, columns: Names | None) -> None:
         """Pick the columns of the first file, to which those in the names of its folders belong."""
         import pyarrow as pa
 
-        numbers = [field.name for field in schema if _is_number(field.type)]
+        schema = file.schema_arrow
         for name in self._in_path(self.sources[0]):
             schema = schema if name in schema.names else schema.append(pa.field(name, pa.string()))
-        self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: numbers)
+        self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: _numeric_of(file))
 
     def _in_path(self, source: Source) -> dict[str, str]:
         """Return the columns that are in the names of folders, as Hive, Spark and others write them: query_id=7."""
