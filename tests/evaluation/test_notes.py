@@ -111,6 +111,32 @@ def test_the_highest_mean_is_that_of_the_queries_that_count():
     assert "is at most 0.2500)" in text and text.endswith(": one")
 
 
+def test_queries_without_a_pair_to_order_are_noted():
+    labels = {"d1": 1, "d2": 1, "d3": 2}
+    qrels = {"only": {"d1": 1, "d2": 1}, "both": labels, "graded": labels, "last": {"d1": 1}, "lost": {"d1": 1}}
+    run = {"only": ["d1", "d2"], "both": ["d1", "x"], "graded": ["d3", "d1"], "last": ["x", "d1"], "lost": ["x", "y"]}
+    scores = gradely.evaluate(qrels, run, ["AUC", "OPA", "AUC@1", "AP"])
+    though = "and score 0, though relevant ones are there"
+    assert texts_of(scores, "degenerate") == [
+        f"2 of 5 queries have no non-relevant document in the top for AUC {though}: only, graded",
+        f"1 of 5 queries has no documents of different relevance in the top for OPA {though}: only".replace(
+            "re 0", "res 0"
+        ),
+        f"3 of 5 queries have no non-relevant document in the top for AUC@1 {though}: only, both, graded",
+    ]
+    assert [scores.values[i, 0] for i in (0, 2, 3)] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("scores", "noted"), [([1, 1, 1], False), ([3, 2, 2], False), ([3, 3, 2], True), ([2, 2], True)]
+)
+def test_ties_that_a_cutoff_divides_may_have_a_pair(scores, noted):
+    run = {"q": dict(zip(("d1", "d2", "x"), scores, strict=False))}
+    found = gradely.evaluate({"q": {"d1": 1, "d2": 1}}, run, ["AUC@2"])
+    assert bool(texts_of(found, "degenerate")) == noted
+    assert not (noted and found["AUC@2"])
+
+
 def test_measures_share_a_note_where_the_same_queries_are_degenerate():
     qrels = {"none": {"a": 0}, "low": {"a": 1}, "high": {"a": 2}}
     scores = gradely.evaluate(qrels, {query: ["a"] for query in qrels}, ["AP", "P(rel=2)@1", "RR", "RR(rel=2)"])

@@ -293,6 +293,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
         *_note_unjudged(evaluation),
         *_note_dropped(evaluation),
         *_note_degenerate(evaluation),
+        *_note_lacking(evaluation),
         *_note_unreachable(evaluation),
         *_note_bounds(evaluation),
         *_note_uncertain_ties(evaluation),
@@ -461,6 +462,17 @@ def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: lis
     fate = "score{s} 0 in every order" if evaluation.settings.empty == "zero" else "count{s} 1, whatever was retrieved"
     text = f"{{have}} no relevant document for {', '.join(measures)} and {fate}"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
+
+
+def _note_lacking(evaluation: "Evaluation") -> list[Note]:
+    """Say which queries score 0 by a measure though relevant documents were found, since it needs others, too."""
+    notes = []
+    for name, measure in evaluation.measures.items():
+        if measure.may_lack and not isinstance(evaluation.qrels, UncertainQrels):
+            queries = evaluation.judged_queries[evaluation.find_lacking(measure)[evaluation.judged_queries]]
+            text = f"{{have}} no {measure.may_lack} for {name} and score{{s}} 0, though relevant ones are there"
+            notes += _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
+    return notes
 
 
 def _note_unreachable(evaluation: "Evaluation") -> list[Note]:

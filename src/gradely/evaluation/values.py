@@ -179,6 +179,16 @@ class Evaluation:
             blocks.visit(mark, ties, queries)
         return bounds
 
+    def find_lacking(self, measure: Measure) -> Bools:
+        """Return which judged queries have relevant documents and lack something else that a measure needs."""
+        lacking = np.zeros(len(self.qrels), bool)
+
+        def mark(rows: Ints, batch: Batch) -> None:
+            lacking[rows] = measure.lacks(measure.apply_relevance(batch))
+
+        self.blocks.visit(mark, self.settings.ties, self.judged_queries, self.workers)
+        return lacking
+
     def find_ceiling(self, measure: Measure) -> Floats:
         """Return the highest value that any ranking of each judged query can reach."""
         ceiling = np.ones(len(self.qrels))

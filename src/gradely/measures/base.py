@@ -53,6 +53,8 @@ class Measure(Parametric, metaclass=_MeasureType):
     """True where documents must be judged by subtopic; others take the highest label that a document has"""
     may_be_bounded: ClassVar[bool] = False
     """True where best and worst may be bounds that contain every order, not those of an order"""
+    may_lack: ClassVar[str] = ""
+    """what a ranking with relevant documents may lack, so that it scores 0 however good it is; see `lacks`"""
     has_ceiling: ClassVar[bool] = False
     """True where some queries cannot reach 1, however good the ranking"""
     needs_relevant: ClassVar[bool] = True
@@ -198,6 +200,10 @@ class Measure(Parametric, metaclass=_MeasureType):
     def ceiling(self, batch: Batch) -> Array:
         """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
         return batch.constant(1.0)
+
+    def lacks(self, batch: Batch) -> Array:
+        """Return [Q]: true where a ranking has relevant documents and lacks what `may_lack` says."""
+        return batch.xp.zeros_like(batch.pooled[:, 0])
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:

@@ -40,6 +40,16 @@ class PairMeasure(ArrangedMeasure):
         terms = pairs.right / xp.where(pairs.count > 0, pairs.count, 1.0)
         return terms if cut is None else self._mean_where_cut(batch, cut, level, pairs, terms)
 
+    def lacks(self, batch: Batch) -> Array:
+        """True where all documents of the top, and those tied with them, are of one level, so that there is no pair."""
+        xp, level = batch.xp, self.kinds(batch)
+        limit = xp.clip(batch.retrieved, max=self.k) if self.k else batch.retrieved
+        inside = batch.judged & (batch.above < limit[:, None])
+        highest = xp.max(xp.where(inside, level, 0), axis=1)
+        ends = xp.max(xp.where(inside, batch.above + batch.tied, 0), axis=1)
+        equal = xp.count_nonzero(inside & (level == highest[:, None]), axis=1)
+        return (highest > 0) & ((limit == 1) | (equal >= xp.maximum(limit, ends)))
+
     @abstractmethod
     def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
         """Return how many documents inside are of a lower level, above the tie group of each one, and in it."""
@@ -204,6 +214,7 @@ class AUC(PairMeasure, Binary):
     """
 
     name = "AUC"
+    may_lack = "non-relevant document in the top"
 
     def is_fixed(self, ties: str = "expected") -> bool:
         """True unless the cut-off may divide tie groups, or these are ordered."""
@@ -236,6 +247,7 @@ class OPA(PairMeasure, Graded):
     """
 
     name = "OPA"
+    may_lack = "documents of different relevance in the top"
     may_refuse = True
     takes_fixed_order = False
 
