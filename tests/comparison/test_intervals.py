@@ -136,6 +136,21 @@ def test_intervals_of_means_stay_within_the_range_of_the_measure():
     assert ends["low", "Utility"][0] < 0
 
 
+def test_intervals_of_means_that_are_by_t_are_named():
+    runs = {"odd": at(22, 1, 20, 21, 24), "even": at(1, 2, 3, 5, 8), "none": {q: ["x"] for q in QRELS}}
+    made = gradely.compare(QRELS, runs, ["nDCG@30"])
+    (note,) = [note for note in made.as_dict()["notes"] if note["kind"] == "means"]
+    assert (note["count"], note["of"]) == (1, 3)
+    assert note["text"] == (
+        "1 of 3 intervals of means is by t, since draws of the bootstrap lack spread there, or its interval would "
+        "reach more than 3 times as far: odd by nDCG@30"
+    )
+    assert note["text"] in made.to_html()
+    values = made.pairwise.values[0][:, [made.pairwise.names.index("odd")]]
+    assert made.pairwise.mean_intervals[0].high[made.pairwise.names.index("odd")] == t_intervals(values, 0.95).high[0]
+    assert not [note for note in made.view().notes if note.kind == "means"]  # where these are not shown
+
+
 def test_intervals_of_differences_end_where_differences_do():
     qrels = {query: QRELS[query] for query in list(QRELS)[:2]}
     runs = {"low": at(9, 3), "high": at(1, 1), "middle": at(2, 1)}

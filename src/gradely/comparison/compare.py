@@ -11,7 +11,7 @@ from gradely.comparison.judged import JudgedBoard, check_judged, judge_runs
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.open_pairs import OpenPairs, PairHoles
 from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
-from gradely.comparison.sentences import answer, describe_power, describe_tests, note_tests, summary
+from gradely.comparison.sentences import answer, describe_power, describe_tests, note_means, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
 from gradely.data.column_roles import Names
@@ -274,6 +274,11 @@ class Comparison(Result):
         """What happened to queries, documents and tests, each with its count."""
         return self.board.notes + note_tests(self.pairwise) + ([] if self.holes is None else self.holes.notes())
 
+    @property
+    def notes_with_means(self) -> list[Note]:
+        """The same, and how intervals of means came about: for pages and JSON, which show these."""
+        return self.notes + note_means(self.pairwise)
+
     def view(self, *, pairs: bool = False, influence: bool = False) -> "ComparisonView":
         """Return the comparison as it prints with every pair, or with the influence of single queries, too."""
         return ComparisonView(self, pairs, influence)
@@ -301,7 +306,7 @@ class Comparison(Result):
             **({} if self.segments is None else self.segments.entry()),
             "discriminative_power": self.power(),
             "achieved_significance_levels": self.levels(),
-            "notes": self._list_notes(),
+            "notes": [note.as_dict() for note in self.notes_with_means],
         }
 
     def _entry(self, pair: Pair) -> dict[str, Any]:

@@ -264,6 +264,11 @@ class JudgedPairs(Estimated):
         return np.stack([np.round(np.concatenate(sample[:2]), DIGITS).any(axis=0) for sample in samples])
 
     @cached_property
+    def means_by_t(self) -> Bools:
+        """Nowhere: the bootstrap has no place here."""
+        return np.zeros(self.means.shape, np.bool_)
+
+    @cached_property
     def mean_intervals(self) -> list[Intervals]:
         """The intervals of the means, measure by measure, within the bounds of the measure."""
         found = [regress(self._runs().sample(m), "like", self.slope) for m in range(len(self.measures))]

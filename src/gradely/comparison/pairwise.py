@@ -337,12 +337,25 @@ class Pairwise:
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
         """The bootstrap intervals of the means, measure by measure, within the bounds of the measure."""
-        columns = pseudo_values(np.concatenate(self.values, axis=1), self.weights)
-        low, high = bootstrap_intervals(columns, 1 - self.design.alpha, self.design.seed)
-        ends = (end.reshape(self.means.shape) for end in (low, high))
+        ends = (end.reshape(self.means.shape) for end in self._drawn)
         intervals = [Intervals(*pair) for pair in zip(*ends, strict=True)]
         bounds = self.bounds or [(-inf, inf)] * len(intervals)
         return [keep_within(*each) for each in zip(intervals, bounds, self.values, strict=True)]
+
+    @cached_property
+    def _drawn(self) -> Intervals:
+        """The bootstrap intervals of the means of all measures, one after the other."""
+        return bootstrap_intervals(self._mean_columns(), 1 - self.design.alpha, self.design.seed)
+
+    def _mean_columns(self) -> Floats:
+        return pseudo_values(np.concatenate(self.values, axis=1), self.weights)
+
+    @cached_property
+    def means_by_t(self) -> Bools:
+        """[measures, runs] Where t took the place of the bootstrap: there, the interval of a mean is that of t."""
+        by_t = t_intervals(self._mean_columns(), 1 - self.design.alpha)
+        same = (self._drawn.low == by_t.low) & (self._drawn.high == by_t.high)
+        return np.asarray(same).reshape(self.means.shape)
 
     @property
     def test(self) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from gradely.comparison.intervals import ABSURD
 from gradely.comparison.pairwise import Matrix, Pairwise
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, FEWEST_DRAWN, SIMULTANEOUS, TESTS, lacks_spread
 from gradely.data.ids import Ints
@@ -181,6 +182,16 @@ def _note_endless(pairwise: Pairwise) -> list[Note]:
     )
     text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"
     return [Note("endless", lacking, pairwise.p.size, text)] if lacking else []
+
+
+def note_means(pairwise: Pairwise) -> list[Note]:
+    """Name the means whose intervals are by t, since the bootstrap cannot be trusted there."""
+    names = [f"{pairwise.names[run]} by {pairwise.measures[m]}" for m, run in np.argwhere(pairwise.means_by_t).tolist()]
+    text = (
+        "of means {are} by t, since draws of the bootstrap lack spread there, or its interval would reach more than "
+        f"{ABSURD:g} times as far"
+    )
+    return note_names("means", len(names), pairwise.means.size, "interval", text, names)
 
 
 def describe_power(pairwise: Pairwise) -> str:

@@ -228,7 +228,7 @@ def _about_tests(comparison: "Comparison") -> dict[str, Any]:
         "caption": comparison.caption(),
         "summary": comparison.summary(),
         "answers": list(comparison.answers().values()),
-        "notes": [str(note) for note in comparison.notes],
+        "notes": [str(note) for note in comparison.notes_with_means],
         "level": f"{100 * (1 - pairwise.design.alpha):g} %",
         "pair_rows": _pair_rows(comparison),
         "pairs": len(pairwise.pairs),
