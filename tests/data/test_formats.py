@@ -153,7 +153,13 @@ def test_search_responses_are_runs_by_query(file):
     for run in (responses, file("responses.json", responses)):
         assert values(QRELS, run) == GRADED
     one = responses["q1"]
-    for run in (one, file("one.json", one), {"took": 1, "responses": [one]}):
+    several = {"took": 1, "responses": [one, responses["q2"]]}
+    for run in (several, file("several.json", several)):
+        with pytest.raises(InputError, match=r"of _msearch, which is not a run; it does not say which query each part"):
+            values(QRELS, run)
+    with pytest.raises(InputError, match="is a dict of responses of _search, which is not qrels"):
+        values(responses, RUN)
+    for run in (one, file("one.json", one)):
         with pytest.raises(InputError, match=r"answers one query only: give \{query: response\}"):
             values(QRELS, run)
     with pytest.raises(InputError, match="is a response of _search, which is not qrels"):
@@ -436,6 +442,27 @@ def test_ragas_on_the_command_line(file, capfd):
     path = str(file("rows.jsonl", lines(ragas())))
     assert cli(["evaluate", path, path, "-m", "RR", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "rows,0.75"
+    assert cli(["evaluate", path, "-m", "RR"]) == 2
+    assert "rows of ragas hold both: name their file twice" in capfd.readouterr().err
+
+
+def test_columns_of_ragas_are_refused_with_what_to_give(file):
+    columns = {name: [row[name] for row in ragas()] for name in ragas()[0]}
+    header = "user_input,retrieved_context_ids,reference_context_ids\n"
+    table = file("rows.csv", header + "q1,\"['d1', 'd2']\",['d1']\n")
+    for both in (columns, file("columns.json", columns), table):
+        for arguments in ((both, RUN), (QRELS, both)):
+            with pytest.raises(InputError, match=r"of ragas, which .*; give its rows, one object per line: JSON Lines"):
+                gradely.evaluate(*arguments)
+
+
+def test_responses_of_chroma_have_no_queries(file):
+    response = {"ids": [["d1", "d2"]], "distances": [[0.1, 0.4]], "documents": [["text", "other"]]}
+    for run in (response, file("chroma.json", response)):
+        with pytest.raises(
+            InputError, match=r"Chroma, which is not a run; it has no ids of queries, and low distances"
+        ):
+            values(QRELS, run)
 
 
 def test_results_in_order_without_scores(file):

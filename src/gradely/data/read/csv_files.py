@@ -70,7 +70,11 @@ class CsvTable(Table):
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
 
     def _check_header(self, header: list[str], delimiter: str) -> None:
-        """Refuse a first line that names no query and holds a number, and so is no header."""
+        """Refuse a first line that names no query and holds a number, and so is no header; and columns of ragas."""
+        from gradely.data.read.exports import ROWS, is_ragas
+
+        if is_ragas(header):
+            raise InputError(f"{self.name}: has columns of ragas, which hold lists, and cells hold none; {ROWS}")
         if any(normalize(name) in map(normalize, QUERY) for name in header):
             return
         number = next((cell for cell in header if reads_as_number(cell)), None)

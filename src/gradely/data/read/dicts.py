@@ -16,7 +16,7 @@ MAPPING = (dict, Mapping)
 
 EXPORTED = (
     *("requests", "details", "judgmentRatings", "hits", "responses", "topics", "query_groups", "queries"),
-    *("mteb_version", "mteb_model_meta", "relevant_docs"),
+    *("mteb_version", "mteb_model_meta", "relevant_docs", "distances", "user_input", "contexts"),
 )
 """keys of what other tools export, at least one of which each has"""
 

@@ -253,6 +253,16 @@ def is_ragas(names: Any) -> bool:
     return older or ("user_input" in names and any(name in names for name in CONTEXTS))
 
 
+def _are_ragas_columns(content: Any) -> bool:
+    """True for {"user_input": [questions], "retrieved_contexts": [lists], …}."""
+    return _maps(content) and is_ragas(content) and all(map(_are_lists, content.values()))
+
+
+def _is_chroma(content: Any) -> bool:
+    """True for {"ids": [[documents]], "distances": [[numbers]], …}."""
+    return _maps(content, ids=Sequence, distances=Sequence) and all(map(_are_lists, content["ids"]))
+
+
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
     """Yield each question with its ids, or else its texts; refuse a question that is there twice."""
     numbers: dict[Any, int] = {}
@@ -280,6 +290,9 @@ def _ragas_retrieved(content: Any) -> Iterator[Row]:
 
 MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
 ONE_SPLIT = "give one of its splits, like data['test']"
+ROWS = "give its rows, one object per line: JSON Lines"
+"""what to give in place of columns of ragas"""
+NO_IDS = "it does not say which query each part answers: give {query: response}, with a name for each query"
 ONE_QUERY = "it answers one query only: give {query: response}, with a name for each query"
 
 EXPORTS = (
@@ -315,7 +328,7 @@ EXPORTS = (
         score=ONE_QUERY,
     ),
     Export(
-        "responses of _search, one per query",
+        "a dict of responses of _search",
         _are_searches,
         label="give qrels, with the documents that are relevant",
         score=_search_hits,
@@ -324,7 +337,7 @@ EXPORTS = (
         "a response of _msearch",
         lambda content: _maps(content, responses=list),
         label="give qrels, with the documents that are relevant",
-        score=ONE_QUERY,
+        score=NO_IDS,
     ),
     Export(
         "a file of ratings of the Rated Ranking Evaluator",
@@ -344,5 +357,12 @@ EXPORTS = (
         label=_relevant_docs,
         score="give what was retrieved, {query: [documents]}",
     ),
+    Export(
+        "a response of Chroma",
+        _is_chroma,
+        label="give qrels, with the documents that are relevant",
+        score="it has no ids of queries, and low distances are best: give {query: {document: -distance}}",
+    ),
+    Export("a table of columns of ragas", _are_ragas_columns, label=ROWS, score=ROWS),
     Export("a list of rows of ragas", _are_ragas_rows, label=_ragas_references, score=_ragas_retrieved),
 )
