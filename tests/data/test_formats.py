@@ -90,14 +90,20 @@ def test_quepid_rows_without_a_rating_are_unjudged(file):
         values(file("other.csv", "query_id,docid,rating\nq1,d1,\n"), RUN)
 
 
-def test_quepid_books_have_a_column_per_rater(file):
+def test_quepid_books_have_a_column_per_rater(file, capfd):
     path = file("book.csv", "query,docid,ann,Bob B\nq1,d1,2,1\nq1,d2,0,\nq1,d3,1,0\nq2,d4,1,\n")
-    with pytest.raises(
-        InputError, match=r"no label column, but 'ann', 'Bob B' hold numbers.*columns=\{'label': 'ann'\}"
-    ):
+    hold = r"no label column, but 'ann', 'Bob B' hold numbers.*columns=\{'label': 'ann'\}"
+    with pytest.raises(InputError, match=rf"{hold}.*gradely judges --qrels \(--merge\)"):
         values(path, RUN)
     assert values(path, RUN, columns={"label": "ann"}) == GRADED
     assert "2 of 4 rows" in notes(path, RUN, columns={"label": "Bob B"})
+    for given, example in (
+        ([str(path)], f"--qrels {path}"),
+        ([str(path), "bm25.run"], f"--qrels {path} bm25.run"),
+        (["nist.qrels", "bm25.run"], "--qrels nist.qrels --qrels gpt4o.qrels bm25.run"),
+    ):
+        assert cli(["judges", *given]) == 2
+        assert f"as in {example} (see" in capfd.readouterr().err
 
 
 RANK_EVAL = {

@@ -1,5 +1,7 @@
 """gradely judges."""
 
+import os
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -10,8 +12,9 @@ from gradely.cli.options import FILE, InputOptions, choose_measures, list_runs, 
 from gradely.cli.output import Bar, OutputOptions, check_output, say_beside, write, write_file, write_result
 from gradely.cli.report import command_line
 from gradely.comparison.tests import CORRECTIONS
-from gradely.data.read.judges import judge_names
+from gradely.data.read.judges import judge_names, read_judges
 from gradely.data.selection import read_queries
+from gradely.errors import GradelyError
 from gradely.judgments.judges import Judges, judges
 from gradely.judgments.merge import WAYS, to_trec
 from gradely.report.page import check_installed
@@ -60,9 +63,7 @@ def command(
     judge is the one that others are shown beside where there are many. -o kappa.svg draws how far each two agree.
     """
     if not paths:
-        files = [*runs, "nist.qrels", "gpt4o.qrels"][:2]
-        example = " ".join(f"--qrels {file}" for file in files)
-        raise click.UsageError(f"name the labels of each judge, as in {example}", click.get_current_context())
+        raise click.UsageError(f"name the labels of each judge, as in {_example(runs)}", click.get_current_context())
     check_output(page, beside=True)
     if page or output.picture:
         check_installed()
@@ -86,6 +87,17 @@ def command(
         write_merged(found, how, by_path.get(fill or "", fill), output)
     else:
         write_result(found, output)
+
+
+def _example(files: tuple[str, ...]) -> str:
+    """Return what to type: a table that has all judges is enough by itself, and a run is no judge."""
+    ranked = [file for file in files if file.endswith(".run")]
+    judged = [file for file in files if file not in ranked]
+    with suppress(GradelyError):
+        if judged and os.path.isfile(judged[0]) and read_judges(judged[:1]):
+            return " ".join(["--qrels", *judged, *ranked])
+    labels = [*judged, *("nist.qrels", "gpt4o.qrels")[len(judged) :]]
+    return " ".join([*(f"--qrels {file}" for file in labels), *ranked])
 
 
 def check_ending(output: OutputOptions, *, merged: bool) -> None:

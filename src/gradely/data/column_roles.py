@@ -262,9 +262,15 @@ def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) 
     """Refuse a table without labels that has numbers which might be labels: each row would count as relevant."""
     numbers = find_unclaimed(names, numeric)
     if numbers:
+        hold, rest = "holds", f"if every row is relevant, {say('label', None)}"
+        if len(numbers) > 1:
+            hold, rest = (
+                "hold",
+                "for raters, gradely judges --qrels (--merge); if every row is relevant, --columns label=",
+            )
         raise InputError(
-            f"{name}: no label column, but {_listing(numbers)} {'holds' if len(numbers) == 1 else 'hold'} numbers: for "
-            f"labels, {say('label', numbers[0])}; if every row is relevant, {say('label', None)}"
+            f"{name}: no label column, but {_listing(numbers)} {hold} numbers: for labels, {say('label', numbers[0])}; "
+            f"{rest}"
         )
 
 
