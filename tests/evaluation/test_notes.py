@@ -4,6 +4,7 @@ import pytest
 
 import gradely
 from gradely.evaluation.notes import Note, TieRange, merge_notes, merge_ranges
+from gradely.measures import ALL
 
 
 def texts_of(scores, kind):
@@ -135,6 +136,18 @@ def test_ties_that_a_cutoff_divides_may_have_a_pair(scores, noted):
     found = gradely.evaluate({"q": {"d1": 1, "d2": 1}}, run, ["AUC@2"])
     assert bool(texts_of(found, "degenerate")) == noted
     assert not (noted and found["AUC@2"])
+
+
+@pytest.mark.parametrize("labels", [[1], [1, 1], [2, 1], [1, 0, 0], [1, -1], [0]])
+@pytest.mark.parametrize("k", [None, 1, 10])
+def test_no_measure_scores_the_best_ranking_0_without_a_note(labels, k):
+    pool = {f"d{i}": label for i, label in enumerate(labels)}
+    kinds = [kind for kind in ALL if kind.needs_relevant and not kind.needs_subtopics]
+    measures = [kind() if k is None else kind() @ k for kind in kinds]
+    scores = gradely.evaluate({"q": pool}, {"q": [*pool]}, measures, ties="order")
+    told = " ".join(texts_of(scores, "degenerate")).replace(",", "").split()
+    silent = {name for name, value in scores.mean().items() if value == 0} - {*told}
+    assert not silent
 
 
 def test_measures_share_a_note_where_the_same_queries_are_degenerate():
