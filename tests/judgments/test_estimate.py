@@ -298,3 +298,15 @@ def test_the_documents_to_judge_are_those_in_the_top_of_any_run(files, capfd):
     ]
     assert rows == ["query,document", *top] and len(rows) > 16  # some documents tie across the depth
     assert (files / "q.csv").read_text().splitlines()[0] == "query,documents"
+
+
+def test_intervals_of_differences_end_where_differences_do():
+    judge = {query: {"d": 1} for query in QUERIES[:12]}
+    first, last = ["d"], ["x", "y", "z", "u", "d"]
+    runs = {
+        name: {query: last if i % 2 == odd else first for i, query in enumerate(judge)}
+        for odd, name in enumerate(("odd", "even"))
+    }
+    found = gradely.estimate({query: judge[query] for query in QUERIES[:5]}, runs, ["RR"], judge=judge)
+    (pair,) = found.pairs
+    assert -1 < pair.low < pair.high == pair.human_high == 1

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import inf, sqrt
+from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -172,8 +172,8 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         names = self.runs.names
         return [
             EstimatedPair(measure, names[first[i]], names[second[i]], *row)
-            for measure, found in zip(self.runs.measures, self.differences, strict=False)
-            for i, row in enumerate(self._rows(found, (-inf, inf)))
+            for (measure, one), found in zip(self.runs.measures.items(), self.differences, strict=False)
+            for i, row in enumerate(self._rows(found, (one.bounds[0] - one.bounds[1], one.bounds[1] - one.bounds[0])))
         ]
 
     def table(self) -> Table:
