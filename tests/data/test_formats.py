@@ -6,6 +6,7 @@ The table of docs/reference/inputs.md has a row for each, and each row has a tes
 import io
 import json
 import re
+import tarfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -82,12 +83,16 @@ def test_quepid_rows_without_a_rating_are_unjudged(file):
     text = "query,docid,rating\nq1,d1,2\nq1,d2,0\nq1,d9,\nq1,d3,1\nno match query\nq2,d4,1\n"
     path = file("quepid.csv", text)
     assert values(path, RUN) == GRADED
-    assert f"2 of 6 rows of {path} have no rating and count as unjudged" in notes(path, RUN)
+    assert f"{path}: 2 of 6 rows have no rating and count as unjudged" in notes(path, RUN)
+    (odd,) = [one.text for one in gradely.check(path, RUN) if "rating" in one.text]
+    assert odd == "2 of 6 rows have no rating and count as unjudged"
     assert "1 of 2 rows" in notes(file("one.csv", "query,docid,rating\nq1,d1,2\nnothing\n"), RUN)
-    with pytest.raises(DataError, match="no rows below its header that have a rating"):
+    with pytest.raises(DataError, match="no rows with a rating below its header"):
         values(file("none.csv", "query,docid,rating\nq1,d1,\n"), RUN)
     with pytest.raises(InputError, match="the label '' is not a number"):  # a table of another kind is not so kind
         values(file("other.csv", "query_id,docid,rating\nq1,d1,\n"), RUN)
+    with pytest.raises(InputError, match="the label '0,9' is not a number; decimals have a point, not a comma"):
+        values(file("comma.csv", "query;docid;rating\nq1;d1;0,9\n"), RUN)
 
 
 def test_quepid_books_have_a_column_per_rater(file, capfd):
@@ -489,7 +494,7 @@ def test_passages_become_documents(file, capfd):
     assert values(QRELS, gradely.read_run(run, document_pattern="(.*)#")) == GRADED
     with pytest.raises(DataError, match=r"run: the document pattern '\(\.\*\)#' matches no document, such as"):
         gradely.read_run(RUN, document_pattern="(.*)#")
-    assert "is it passages, for which there is document_pattern='^(.*)#', or --document-pattern" in notes(QRELS, run)
+    assert "is it passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')?" in notes(QRELS, run)
     summed = gradely.read_run({"q": {"a#0": 1, "a#1": 2}}, document_pattern="(.*)#", duplicates="sum")
     assert summed.scores["q"] == {"a": 3.0}
     for pattern, says in (
@@ -518,9 +523,14 @@ def test_archives_open_files_and_lists_of_files_are_refused_by_name(file, tmp_pa
     with pytest.raises(InputError, match=r"runs.zip: is a zip archive.*unpack it"):
         values(QRELS, tmp_path / "runs.zip")
     path = file("qrels.txt", "q1 0 d1 1\n")
+    for name, mode in (("qrels.tar", "w"), ("qrels.tar.gz", "w:gz"), ("qrels.tgz", "w:gz")):
+        with tarfile.open(tmp_path / name, mode) as tar:
+            tar.add(path, "qrels.txt")
+        with pytest.raises(InputError, match=rf"{name}: is a tar archive.*unpack it"):
+            values(tmp_path / name, RUN)
     with path.open() as opened, pytest.raises(DataError, match=f"is an open file: give its path, '{path}'"):
         values(opened, RUN)
-    with pytest.raises(DataError, match="is an open file"):
+    with pytest.raises(DataError, match="is an open file: give records, or a file that holds the text"):
         values(QRELS, io.StringIO("q1 Q0 d1 1 0.5 t\n"))
     for qrels in ([str(path), str(path)], [path, path], (gradely.read_qrels(path),)):
         with pytest.raises(DataError, match=r"qrels: is a list of \d: give one, or put the files together"):
@@ -573,7 +583,7 @@ def test_details_of_quepid_are_qrels_and_a_run(tmp_path):
     scores = gradely.evaluate(tmp_path / "d.csv", tmp_path / "d.csv", ["RR"])
     assert scores.per_query() == {"star wars": {"RR": 0.5}, "alien": {"RR": 1.0}}
     said = list(map(str, scores.notes))
-    assert any("1 of 3 rows of" in note and "has no rating and counts as unjudged" in note for note in said)
+    assert any("1 of 3 rows has no rating and counts as unjudged" in note for note in said)
     assert any("'Doc Position' is read as the score, and not 'Rating'" in note for note in said)
 
 
@@ -637,7 +647,7 @@ TESTED = {
     "results in order, without scores": "test_results_in_order_without_scores",
     "passages of documents": "test_passages_become_documents",
     "diversity qrels, nuggets": "test_judgments_of_subtopics_are_named",
-    "zip archives, open files, lists of files": "test_archives_open_files_and_lists_of_files_are_refused_by_name",
+    "archives, open files, lists of files": "test_archives_open_files_and_lists_of_files_are_refused_by_name",
     "ranx, `Qrels` and `Run`": "test_objects_of_ranx",
     "pandas, ids in the index": "test_frames_and_series_with_ids_in_their_index",
     "Surprise, LensKit and others, predictions": "test_names_of_predictions",

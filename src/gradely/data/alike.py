@@ -20,7 +20,7 @@ REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
-    "passages, for which there is document_pattern='^(.*)#', or --document-pattern '^(.*)#'": _drop_passage,
+    "passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')": _drop_passage,
     "a prefix, an ending or leading zeros": _digits,
 }
 

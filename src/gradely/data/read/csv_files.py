@@ -118,11 +118,11 @@ class CsvTable(Table):
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
             rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
         if not rows.values:
-            raise DataError(f"{self.name}: has no rows below its header{' that have a rating' if unrated else ''}")
+            raise DataError(f"{self.name}: has no rows {'with a rating ' if unrated else ''}below its header")
         if unrated:
             have, s = ("has", "s") if unrated == 1 else ("have", "")
             rest = f"{have} no rating and count{s} as unjudged"
-            self.notes.append(f"{unrated:,} of {count_of(count, 'row')} of {self.name} {rest}")
+            self.notes.append(f"{self.name}: {unrated:,} of {count_of(count, 'row')} {rest}")
         values = rows.with_notes(self.notes)
         values.notes = self.notes = list(dict.fromkeys(values.notes))  # it may be read more than once
         return values

@@ -169,8 +169,10 @@ def format_of(source: Source) -> str:
         return by_name
     if not os.path.isfile(source.path) and is_folder_or_pattern(source.path):
         return "parquet"
-    if source.head.startswith(b"PK\x03\x04"):
-        raise InputError(f"{source.name}: is a zip archive, which may hold many files: unpack it, and name one of them")
+    archive = "zip" if source.head.startswith(b"PK\x03\x04") else "tar" if source.head[257:262] == b"ustar" else None
+    if archive is not None:
+        many = "which may hold many files: unpack it, and name one of them"
+        raise InputError(f"{source.name}: is a {archive} archive, {many}")
     if source.head[8:12] == b"DUCK":
         advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
         raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")

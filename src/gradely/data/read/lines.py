@@ -69,7 +69,8 @@ def to_number(source: Source, kind: str, number: int, text: str) -> float:
     except ValueError:
         value = None
     if value is None:
-        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number")
+        decimal = "; decimals have a point, not a comma" if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text) else ""
+        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number{decimal}")
     if not isfinite(value):
         raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
     return value

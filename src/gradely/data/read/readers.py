@@ -276,7 +276,9 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
 def _refuse(value: Any, kind: str) -> str:
     """Return why an object cannot be read, and what to give instead."""
     if hasattr(value, "read"):
-        return f"is an open file: give its path, {getattr(value, 'name', '')!r}"
+        path = getattr(value, "name", None)
+        give = "records, or a file that holds the text" if path is None else f"its path, {path!r}"
+        return f"is an open file: give {give}"
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
         several = "; runs by name go to evaluate_runs or compare" if kind == "score" else ""
         return f"is a list of {len(value)}: give one, or put the files together first, as with cat{several}"
