@@ -267,7 +267,11 @@ def test_standard_input(monkeypatch, file):
         (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"], "score": ["high"]}), "not a number"),
         (QRELS, pd.DataFrame({"qid": ["1", "1"], "docno": ["d1", "d1"], "score": [1, 2]}), "rows 1 and 2"),
         (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"]}), "no score column among 'qid', 'docno'; name"),
-        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"], "a": [1]}), "no score column among 'a'; for scores, say columns=.'score': 'a'"),
+        (
+            QRELS,
+            pd.DataFrame({"qid": ["1"], "docno": ["d1"], "a": [1]}),
+            "no score column among 'a'; for scores, say columns=.'score': 'a'",
+        ),
         (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefghi"}), "'g', 'h', …; name"),
