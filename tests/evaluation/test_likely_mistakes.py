@@ -1,5 +1,9 @@
 """Qrels and runs that look swapped, and labels that a binary measure overlooks, are noticed."""
 
+import json
+import warnings
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 import pytest
@@ -63,6 +67,94 @@ def test_swapped_labels_that_are_not_whole_numbers_are_noticed():
     assert "there are 31 distinct positive labels, and most documents share their scores, of which 4 differ;" in note
     constant = {query: dict.fromkeys(docs, 1.0) for query, docs in scores.items()}
     assert swapped(scores, constant) == []
+
+
+RELEVANT = {"q1": {"d1": 1, "d2": 1}, "q2": {"d4": 1}}
+REAL = {"q1": {"d3": 12.93, "d1": 11.81, "d2": 4.4}, "q2": {"d4": 7.7, "d1": 2.2}}
+
+
+def test_swapped_relevant_documents_that_all_have_label_1_are_noticed(tmp_path):
+    frames = [frame(table, "query_id", "doc_id", "score") for table in (RELEVANT, REAL)]
+    files = [tmp_path / "relevant.json", tmp_path / "real.json"]
+    for path, table in zip(files, (RELEVANT, REAL), strict=True):
+        path.write_text(json.dumps(table))
+    says = (
+        "all documents of a query have the same score, 1 in the first, most labels are not whole numbers, and the run"
+    )
+    for qrels, run in ((RELEVANT, REAL), frames, files):
+        assert swapped(qrels, run) == []
+        (note,) = swapped(run, qrels)
+        assert f"{says} has 3 documents where 5 are judged; if the two are swapped" in note
+    found = gradely.compare(REAL, {"a": RELEVANT, "b": RELEVANT}, ["nDCG"]).notes
+    assert any("where 5 are judged" in note.text for note in found)
+    assert any("where 5 are judged" in finding.text for finding in gradely.check(REAL, RELEVANT))
+    one = {"q1": {"d1": 1}, "q2": {"d4": 1}}  # one relevant document in each query
+    assert "the run has 2 documents where 5 are judged" in swapped(REAL, one)[0]
+    whole = {query: {doc: score // 1 for doc, score in docs.items()} for query, docs in REAL.items()}
+    assert "the first labels all differ and go up to 12, and the run has 2 documents" in swapped(whole, one)[0]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run"),
+    [
+        ({"q1": {"d1": 2, "d2": 1, "d3": 0}, "q2": {"d4": 1, "d1": 0}}, RELEVANT),  # labels that look like labels
+        (REAL, {query: dict.fromkeys(docs, 1) for query, docs in REAL.items()}),  # as many documents as are judged
+        (REAL, {"q1": {"d1": 1, "d2": 1}, "q2": {"d4": 0.5, "d1": 0.7}}),  # other scores in the second query
+        (REAL, {"q1": {"d1": 2, "d2": 2}, "q2": {"d4": 2}}),  # the same score, but not 1
+        ({"q1": {"d1": 30, "d2": 30, "d3": 2}}, {"q1": {"d1": 1, "d2": 1}}),  # counts that tie
+        ({"q1": {"d1": 10, "d2": 9, "d3": 2}}, {"q1": {"d1": 1, "d2": 1}}),  # a scale up to 10
+    ],
+)
+def test_a_run_with_one_score_is_no_mistake_by_itself(qrels, run):
+    assert swapped(qrels, run) == []
+
+
+def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
+    large, scale = {"q": {"a": 12, "b": 11, "c": 4, "d": 1}}, {"q": {"a": 0, "b": 2, "c": 1, "d": 0}}
+    (note,) = swapped(large, scale)
+    assert "the first labels all differ and go up to 12, and documents share their scores, whole numbers from 0" in note
+    assert swapped(scale, large) == []
+    assert swapped(large, {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}) == []  # ranks, counted from the last
+    with pytest.warns(
+        UserWarning, match=r"go up to 25, .* from 0 to 2: the order is evaluate_arrays\(scores, labels\)"
+    ):
+        gradely.evaluate_arrays([[0, 2, 1, 0]], [[25, 12, 9, 3]], ["nDCG@10"])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        gradely.evaluate_arrays([[25, 12, 9, 3]], [[0, 2, 1, 0]], ["nDCG@10"])
+        gradely.evaluate_arrays([[0, 1, 1, 0]], [[3, 2, 1, 0]], ["nDCG@10"])
+        gradely.evaluate_arrays([[0.0, 2.0, 1.0, 0.0]], [[25, 12, 9, 3]], ["nDCG@10"])  # real scores, whole labels
+
+
+def same(qrels, run):
+    return [note.text for note in gradely.evaluate(qrels, run, ["nDCG"]).notes if "the same" in note.text]
+
+
+def test_the_same_file_as_qrels_and_run_is_noticed(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame(REAL, "query-id", "corpus-id", "score").to_csv("beir.tsv", sep="\t", index=False)
+    Path("real.json").write_text(json.dumps(REAL))
+    Path("other.json").write_text(json.dumps(REAL))
+    Path("real").write_text(json.dumps(REAL))
+    for name, paths in (("beir", ("beir.tsv", "./beir.tsv")), ("real", ("real.json", Path("real.json")))):
+        for path in paths:
+            says = [f"{name}: the run is the same file as the qrels, so that its scores are the labels"]
+            assert same(paths[0], path) == says
+            found = gradely.compare(paths[0], {"a": path, "b": "other.json"}, ["nDCG"]).notes
+            assert [note.text for note in found if "the same" in note.text] == [f"a: {says[0]}"]
+            assert any(says[0].partition(": ")[2] == finding.text for finding in gradely.check(paths[0], path))
+    assert len(same("real", "real")) == 1
+    assert same("real.json", "other.json") == same(REAL, json.loads(json.dumps(REAL))) == same("real", REAL) == []
+    assert same(REAL, REAL) == ["run: the run is the same object as the qrels, so that its scores are the labels"]
+
+
+def test_a_file_that_holds_labels_and_scores_is_qrels_and_run(tmp_path):
+    both = frame(REAL, "query_id", "doc_id", "score").assign(label=[1, 0, 2, 1, 0])
+    both.to_csv(tmp_path / "both.csv", index=False)
+    ragas = [{"user_input": "q", "reference_context_ids": ["a"], "retrieved_context_ids": ["b", "a"]}]
+    (tmp_path / "ragas.json").write_text(json.dumps(ragas))
+    for one in (both, tmp_path / "both.csv", ragas, tmp_path / "ragas.json"):
+        assert same(one, one) == []
 
 
 def test_labels_that_are_counts_and_scores_that_hardly_tie_are_no_mistake():

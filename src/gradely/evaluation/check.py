@@ -19,7 +19,7 @@ from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.evaluate import Progress
 from gradely.evaluation.evaluate import ignore as ignore_progress
-from gradely.evaluation.likely_mistakes import describe_swap
+from gradely.evaluation.likely_mistakes import describe_same, describe_swap
 from gradely.evaluation.notes import Note, describe_mismatch
 from gradely.evaluation.result import Result, Section
 from gradely.parallel import cores
@@ -175,7 +175,7 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
         lines = [("fact", count_of(counts.documents, "document")), *_describe_ties(counts)]
     else:
         apart = None if wrong else describe_mismatch(qrels, run, hits)
-        odd = [*run.notes, *filter(None, [describe_swap(qrels, run)])]
+        odd = [*run.notes, *filter(None, [describe_swap(qrels, run, hits), describe_same(qrels, run)])]
         lines = [*(("odd", note.removeprefix(f"{run.name}: ")) for note in odd), *_describe_run(qrels, hits, counts)]
         lines += [("wrong", apart)] if apart else []
     return [*wrong, *(Finding(run.where, *line) for line in lines)]

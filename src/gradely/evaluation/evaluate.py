@@ -11,7 +11,7 @@ from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.empty import fit_to
-from gradely.evaluation.likely_mistakes import describe_distances, describe_swap
+from gradely.evaluation.likely_mistakes import describe_distances, describe_same, describe_swap
 from gradely.evaluation.notes import (
     DIGITS,
     FEW,
@@ -304,8 +304,12 @@ def evaluate_run(
     places: TiePolicy = "expected",
     depth: int | None = None,
     workers: int | None = None,
+    same: bool = False,
 ) -> Evaluation:
-    """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels."""
+    """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels.
+
+    `same` says that qrels and run were given as the same object.
+    """
     ranking = open_run(run)
     title = name or ranking.name
     placed = settings.ties if settings.breaks_ties else places
@@ -327,7 +331,12 @@ def evaluate_run(
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     few = len(hits.row) <= FEW * len(qrels.docs)
     apart = describe_mismatch(qrels, ranking, hits) if few else None
-    about_run = [*ranking.notes, *filter(None, [describe_swap(qrels, ranking), describe_distances(ranking)])]
+    mistakes = (
+        describe_swap(qrels, ranking, hits),
+        describe_distances(ranking),
+        describe_same(qrels, ranking, same=same),
+    )
+    about_run = [*ranking.notes, *filter(None, mistakes)]
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)
 
 
@@ -400,7 +409,8 @@ def evaluate(
     )
     judgments, fitted = fit_to(*leave_out_untaken(judgments, named), settings)
     ranking = open_as(run, columns, settings)
-    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress)
+    same = run is qrels and not isinstance(run, str | os.PathLike)
+    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress, same=same)
     scores = evaluation.scores()
     progress(evaluation.name, 1.0)
     return scores

@@ -3,12 +3,14 @@
 Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 
 import numpy as np
 
-from gradely.data import Qrels, Run
+from gradely.data import Hits, Qrels, Run
 from gradely.data.ids import Floats, decode
 from gradely.data.read.dicts import Ranked
 from gradely.data.read.lines import to_rank
@@ -16,10 +18,11 @@ from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.table import IrregularText, TableScores
 from gradely.data.uncertain import UncertainQrels
-from gradely.kernel.swapped import HIGHEST, SAMPLE, look_like_ranking, look_swapped
+from gradely.kernel.swapped import HIGHEST, SAMPLE, are_whole, describe_beyond, look_like_ranking, look_swapped
+from gradely.tables import count_of
 
 
-def describe_swap(qrels: Qrels, run: Run) -> str | None:
+def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     """Return a sentence where labels look like scores, and scores like labels, as if qrels and run were swapped.
 
     TREC text has another number of fields in qrels than in runs, and lazy frames would have to be asked.
@@ -34,8 +37,48 @@ def describe_swap(qrels: Qrels, run: Run) -> str | None:
         return None
     first_query = qrels.grade[: int(qrels.start[1])]
     how = look_swapped(levels, scores) or look_like_ranking(first_query, len(levels), scores)
+    if not how and (scores == 1).all():
+        how = _look_like_relevant(qrels, hits, levels, first_query)
     first = "if the two are swapped, qrels come first, as in evaluate(qrels, run) or gradely evaluate QRELS RUN"
     return f"{run.name}: {how}; {first}" if how else None
+
+
+def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: Floats) -> str | None:
+    """Return how a run looks like the relevant documents, each of label 1, and labels like scores; None for others.
+
+    A run with the same score everywhere may be meant so, but it hardly has fewer documents than were judged.
+    """
+    found, judged = (int(sizes[hits.answered].sum()) for sizes in (hits.retrieved, qrels.sizes))
+    if found >= judged or (hits.tied != hits.retrieved[hits.query]).any():
+        return None
+    real = np.count_nonzero(are_whole(levels)) * 2 < len(levels)
+    labels = "most labels are not whole numbers" if real else describe_beyond(first_query)
+    fewer = f"the run has {count_of(found, 'document')} where {judged:,} are judged"
+    return f"all documents of a query have the same score, 1 in the first, {labels}, and {fewer}" if labels else None
+
+
+def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
+    """Return a sentence where the labels of the qrels are the scores of the run, from the same file or object.
+
+    Some files hold both, in two columns or more: the first scores tell. `same` says that they are the same object.
+    """
+    if not same and not _are_same_file(qrels.name, run):
+        return None
+    if isinstance(qrels, UncertainQrels) or isinstance(run.scores, LazyScores):
+        return None
+    first = np.fromiter(islice(_first_numbers(run.scores), SAMPLE), np.float64)
+    if not len(first) or not np.isin(first, qrels.grade).all():
+        return None
+    what = "object" if same else "file"
+    return f"{run.name}: the run is the same {what} as the qrels, so that its scores are the labels"
+
+
+def _are_same_file(qrels: str, run: Run) -> bool:
+    """True where both names are of one file; what is in memory has no name beside `qrels` and `run`."""
+    if run.where not in (run.name, qrels):
+        with suppress(OSError, ValueError):
+            return os.path.samefile(qrels, run.where)
+    return run.where == qrels and os.path.exists(qrels)
 
 
 def _may_be_labels(scores: Iterable[float]) -> bool:
@@ -45,20 +88,26 @@ def _may_be_labels(scores: Iterable[float]) -> bool:
 
 
 def _first_scores(scores: Scores) -> Floats:
-    """Return the scores of the first ranking, or the first of them; none where documents came without scores."""
+    """Return the scores of the first ranking, or the first of them; none where they cannot be labels."""
+    numbers = _first_numbers(scores)
+    if isinstance(numbers, np.ndarray):
+        return numbers
+    try:
+        labels = _may_be_labels(numbers)  # mostly not, which is soon seen
+        return np.fromiter(islice(numbers, SAMPLE if labels else 0), np.float64)
+    except (TypeError, ValueError):  # of a query that nobody asked about
+        return np.zeros(0)
+
+
+def _first_numbers(scores: Scores) -> Floats | Collection[float]:
+    """Return the scores of the first ranking, of a table the first of them; none where documents came without."""
     if isinstance(scores, TableScores):
         try:
             return scores.table.first_scores(SAMPLE)
         except IrregularText:  # it was read the plain way, which a guess is not worth
             return np.zeros(0)
     ranking = next(iter(scores.values()), {})
-    if isinstance(ranking, Ranked):
-        return np.zeros(0)
-    try:
-        labels = _may_be_labels(ranking.values())  # mostly not, which is soon seen
-        return np.fromiter(islice(ranking.values(), SAMPLE if labels else 0), np.float64)
-    except (TypeError, ValueError):  # of a query that nobody asked about
-        return np.zeros(0)
+    return () if isinstance(ranking, Ranked) else ranking.values()
 
 
 def describe_distances(run: Run) -> str | None:

@@ -57,14 +57,25 @@ def look_like_ranking(labels: npt.NDArray[np.float64], levels: int, scores: npt.
     >>> look_like_ranking(np.array([0.91, 0.42, 0.41, 0.13]), 25, np.array([0.5, 0.0, 0.0, 0.0, 0.5]))
     'there are 25 distinct positive labels, and most documents share their scores, of which 2 differ'
     >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    >>> look_like_ranking(np.array([25.0, 12.0, 9.0, 3.0]), 4, np.array([0.0, 2.0, 1.0, 0.0]))
+    'the first labels all differ and go up to 25, and documents share their scores, whole numbers from 0 to 2'
     """
-    if levels <= HIGHEST or len(scores) <= 2 or not 1 < len(np.unique(scores)) <= HIGHEST + 1:
-        return None
-    if _share_tied(scores) <= 0.5 or _share_tied(labels) >= 0.5:
+    distinct = len(np.unique(scores))
+    if not 1 < distinct <= HIGHEST + 1 or distinct == len(scores):
         return None
     scale = scale_of(scores)
-    values = f"whole numbers from {scale[0]} to {scale[1]}" if scale else f"of which {len(np.unique(scores))} differ"
-    return f"there are {levels:,} distinct positive labels, and most documents share their scores, {values}"
+    values = f"whole numbers from {scale[0]} to {scale[1]}" if scale else f"of which {distinct} differ"
+    if levels > HIGHEST and _share_tied(scores) > 0.5 and _share_tied(labels) < 0.5:
+        return f"there are {levels:,} distinct positive labels, and most documents share their scores, {values}"
+    beyond = describe_beyond(labels)
+    return f"{beyond}, and documents share their scores, {values}" if beyond and scale else None
+
+
+def describe_beyond(labels: npt.NDArray[np.float64]) -> str | None:
+    """Return how the labels of a query go beyond common scales and never tie, as scores do; None where not."""
+    if len(labels) < 2 or not labels.max() > HIGHEST or _share_tied(labels):
+        return None
+    return f"the first labels all differ and go up to {labels.max():g}"
 
 
 def _share_tied(numbers: npt.NDArray[np.float64]) -> float:
@@ -81,13 +92,15 @@ def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bo
     if not isinstance(scores, (list, np.ndarray)):  # nor would torch.compile go through what follows
         return False
     first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
-    if first_scores.dtype.kind not in "iubf" or first_labels.dtype.kind != "f":  # labels are mostly whole by type
-        return False
-    if first_scores.dtype.kind == "f" and _share_tied(first_scores) <= 0.5:  # as in [3.0, 2.0, 1.0]
+    real_scores, real_labels = (numbers.dtype.kind == "f" for numbers in (first_scores, first_labels))
+    if first_scores.dtype.kind not in "iubf" or first_labels.dtype.kind not in "iuf" or (real_scores > real_labels):
+        return False  # labels are mostly whole by type, and scores are not
+    if real_scores and _share_tied(first_scores) <= 0.5:  # as in [3.0, 2.0, 1.0]
         return False
     first_scores = first_scores.astype(np.float64)
     levels = np.unique(first_labels[first_labels > 0])
-    how = look_swapped(first_labels, first_scores) or look_like_ranking(first_labels, len(levels), first_scores)
+    how = look_swapped(first_labels, first_scores) if real_labels else None
+    how = how or look_like_ranking(first_labels, len(levels), first_scores)
     if how is not None:
         warnings.warn(f"{how}: the order is {call}(scores, labels)", stacklevel=stacklevel)
     return how is not None
