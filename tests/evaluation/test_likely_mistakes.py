@@ -10,7 +10,7 @@ import pytest
 
 import gradely
 from gradely import InputError
-from tests.data.test_formats import QRELS, RUN, file, frame, values  # noqa: F401 - file is a fixture
+from tests.data.test_formats import PREDICTIONS, QRELS, RUN, file, frame, values  # noqa: F401 - file is a fixture
 
 
 def swapped(qrels, run):
@@ -184,6 +184,35 @@ def test_swapped_files_are_named(file):  # noqa: F811
         InputError, match=r"no score column among 'relevance'; 'relevance' is a label.*qrels come first"
     ):
         values(QRELS, file("q.csv", "qid,docno,relevance\nq1,d1,1\n"))
+
+
+def test_runs_without_scores_are_no_qrels(file):  # noqa: F811
+    says = r"a rank without a label looks like a run, and qrels come first; if every row is relevant, .*label="
+    ranks = {"q1": {"d1": 1, "d2": 2}}
+    ranked = file("r.csv", "qid,docno,rank\nq1,d1,1\nq1,d2,2\n")
+    line = file("r.jsonl", '{"qid": "q1", "docno": "d1", "rank": 1}\n')
+    for run in (ranked, line, frame(ranks, "qid", "docno", "rank"), [{"qid": "q1", "docno": "d1", "rank": 1}]):
+        with pytest.raises(InputError, match=says):
+            values(run, RUN)
+        assert values(QRELS, run)
+    assert gradely.read_qrels(ranked, columns={"label": None}).labels("q1") == {"d1": 1, "d2": 1}
+    assert values(QRELS, file("one.jsonl", '{"qid": "q1", "docno": "d1", "rank": 1, "score": 0.5}'))
+
+
+def test_results_without_scores_are_relevant_documents_and_the_note_names_no_rank(file):  # noqa: F811
+    results = [{"query_id": "q1", "results": ["d1", "d2"]}, {"query_id": "q2", "results": ["d4"]}]
+    lines = "".join(f"{json.dumps(one)}\n" for one in results)
+    for qrels in (file("n.json", json.dumps(results)), file("n.jsonl", lines), results):
+        (note,) = gradely.read_qrels(qrels).notes
+        assert note.endswith(" has no label column: every row counts as relevant, with label 1")
+        assert list(gradely.read_run(qrels).scores["q1"].values()) == [-1, -2]
+
+
+def test_predictions_of_mteb_are_no_qrels(file):  # noqa: F811
+    says = "holds predictions of MTEB, which are a run; give qrels, with the documents that are relevant"
+    for predictions in (PREDICTIONS, file("p.json", json.dumps(PREDICTIONS))):
+        with pytest.raises(InputError, match=says):
+            values(predictions, RUN)
 
 
 def test_swapped_arrays_are_noticed():

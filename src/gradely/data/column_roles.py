@@ -133,13 +133,19 @@ def pick_columns(
         return Roles(str(query.column), str(document.column), chances[0], chances=chances)
     if value.column is None and kind not in columns and numeric is not None:
         _check_unclaimed(rest, numeric(), name)
-    if kind == "label" and kind not in columns and normalize(value.column) == "score" and _fitting(rest, ["rank"]):
-        raise InputError(
-            f"{name}: a rank beside a score looks like a run, and qrels come first; if {value.column!r} holds labels, "
-            f"{say(kind, value.column)}"
-        )
+    if kind == "label" and kind not in columns and _fitting(rest, ["rank"]):
+        _refuse_ranks(value.column, name)
     notes = tuple(pick.note for pick in (query, document, value) if pick.note)
     return Roles(str(query.column), str(document.column), value.column, notes)
+
+
+def _refuse_ranks(label: str | None, name: str) -> None:
+    """Refuse qrels that have a column of ranks, but no label, or none but a score."""
+    if label is None or normalize(label) == "score":
+        beside = "beside a score" if label else "without a label"
+        otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
+        problem = f"a rank {beside} looks like a run, and qrels come first"
+        raise InputError(f"{name}: {problem}; {otherwise}, {say('label', label)}")
 
 
 def find_subtopic(names: Sequence[str]) -> str | None:

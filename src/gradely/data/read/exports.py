@@ -202,13 +202,18 @@ def unwrap(value: Any, kind: str) -> Any:
 # MTEB, LlamaIndex, ragas
 
 
-def choose_split(content: Any, name: str, split: str | None) -> Any:
+JUDGED = "give qrels, with the documents that are relevant"
+
+
+def choose_split(content: Any, kind: str, name: str, split: str | None) -> Any:
     """Return the predictions of one split, {query: {document: score}}, where MTEB 2 wrote those of subsets and splits.
 
     Other content is returned as it is. A split is named `test`, or `default/test` with its subset.
     """
     if not _maps(content, mteb_model_meta=Mapping):
         return content
+    if kind == "label":
+        raise InputError(f"{name}: holds predictions of MTEB, which are a run; {JUDGED}")
     parts = {
         f"{subset}/{part}": values
         for subset, splits in content.items()
@@ -324,19 +329,19 @@ EXPORTS = (
     Export(
         "a response of _search",
         _is_search,
-        label="give qrels, with the documents that are relevant",
+        label=JUDGED,
         score=ONE_QUERY,
     ),
     Export(
         "a dict of responses of _search",
         _are_searches,
-        label="give qrels, with the documents that are relevant",
+        label=JUDGED,
         score=_search_hits,
     ),
     Export(
         "a response of _msearch",
         lambda content: _maps(content, responses=list),
-        label="give qrels, with the documents that are relevant",
+        label=JUDGED,
         score=NO_IDS,
     ),
     Export(
@@ -360,7 +365,7 @@ EXPORTS = (
     Export(
         "a response of Chroma",
         _is_chroma,
-        label="give qrels, with the documents that are relevant",
+        label=JUDGED,
         score="it has no ids of queries, and low distances are best: give {query: {document: -distance}}",
     ),
     Export("a table of columns of ragas", _are_ragas_columns, label=ROWS, score=ROWS),

@@ -33,7 +33,7 @@ def has_json_lines(source: Source) -> bool:
 def _is_record(line: bytes) -> bool:
     try:
         record = _object(parse_json(line.decode(), ""), "")
-        return not _is_nested(record) and bool(pick_columns(list(record), "label", ""))
+        return not _is_nested(record) and bool(pick_columns(list(record), "label", "", {"label": None}))
     except (InputError, DataError, UnicodeDecodeError):
         return False
 
@@ -41,7 +41,7 @@ def _is_record(line: bytes) -> bool:
 def read_json(source: Source, options: ReadOptions) -> Table | Scores:
     """Read one JSON object {query: …}, records, in an array or one by itself, or what another tool exported."""
     kind, name, duplicates = options.kind, source.name, options.duplicates
-    content = choose_split(parse_json(source.text(), name), name, options.split)
+    content = choose_split(parse_json(source.text(), name), kind, name, options.split)
     exported = read_export(content, kind, name, duplicates)
     if exported is not None:
         return exported
@@ -69,7 +69,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
     rows, notes, reader = Rows(source.name, duplicates), list[str](), _reader(kind)
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
-    for number, record in line_records(source):
+    for number, record in line_records(source, ranked=kind == "score"):
         name = f"{source.name}:{number}"
         nested = _is_nested(record) and not any((columns or {}).values())
         roles = None if nested else pick_columns(list(record), kind, name, columns, partial(numeric_keys, record))
@@ -95,13 +95,13 @@ def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
     return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
 
 
-def line_records(source: Source) -> Iterator[tuple[int, Record]]:
-    """Yield the number of a line and a record of it, for each record."""
+def line_records(source: Source, *, ranked: bool = False) -> Iterator[tuple[int, Record]]:
+    """Yield the number of a line and a record of it, for each record, as `flatten` gives them."""
     for number, line in source.lines():
         name = f"{source.name}:{number}"
         content = _object(parse_json(line.decode(), name), name)
         for part in as_nested(content) or [content]:
-            for record in flatten(part, name):
+            for record in flatten(part, name, ranked=ranked):
                 yield number, record
 
 

@@ -40,7 +40,6 @@ def read_qrels(
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
     duplicates: str = "error",
-    split: str | None = None,
     threads: int | None = None,
     subtopics: Any = False,
 ) -> Qrels:
@@ -50,7 +49,6 @@ def read_qrels(
     `columns` says what a table calls its columns, where their names are unusual: {"query": "uid", "document": "iid",
     "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
     `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
-    `split` chooses one of several splits where a file holds them, like predictions of MTEB: test, or default/test.
     `subtopics=True` reads judgments by subtopic: the second field of TREC diversity qrels, a column subtopic, or
     {query: {document: {subtopic: label}}}, which is read so in any case. In place of True, it may be the weights of the
     subtopics: {query: {subtopic: weight}}, a table of query, subtopic and weight, or a file of these.
@@ -61,7 +59,7 @@ def read_qrels(
     if isinstance(qrels, Qrels):
         return qrels
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
-    options = ReadOptions("label", columns, duplicates, split=split)
+    options = ReadOptions("label", columns, duplicates)
     if subtopics is not False or "subtopic" in (columns or {}) or are_by_subtopic(qrels):
         from gradely.data.read.subtopics import read_by_subtopic
 
@@ -121,10 +119,11 @@ def read_run(
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
-    `columns`, `duplicates` and `split` are as in read_qrels; with duplicates="max", passages of a document become the
-    document, with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending`
-    says that low values are best. `document_pattern`, a regular expression like "^(.*)#", makes documents of passages:
-    what its group matches in the name of a passage is the document, which has the score of its best passage.
+    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages of a document become the document,
+    with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending` says that
+    low values are best. `split` is that of predictions of MTEB, which hold several: test, or default/test.
+    `document_pattern`, a regular expression like "^(.*)#", makes documents of passages: what its group matches in the
+    name of a passage is the document, which has the score of its best passage.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
@@ -244,7 +243,7 @@ def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> 
     if may_be_export(value):
         from gradely.data.read.exports import choose_split, read_export
 
-        value = choose_split(value, name, options.split)
+        value = choose_split(value, kind, name, options.split)
         exported = read_export(value, kind, name, duplicates)
         if exported is not None:
             return exported

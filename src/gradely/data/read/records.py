@@ -60,8 +60,11 @@ def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
     return [{"query_id": query, "results": entries} for query, entries in content.items()] if results else None
 
 
-def flatten(record: Record, name: str) -> Iterator[Record]:
-    """Yield a record, or each result of one that holds several; results without numbers are ranked as they stand."""
+def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
+    """Yield a record, or each result of one that holds several.
+
+    With `ranked`, as for a run, results without a number have the ranks in which they stand.
+    """
     if not holds_results(record):
         yield record
         return
@@ -70,10 +73,10 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
     for rank, entry in enumerate(record[inside], 1):
         result = _record(entry)
         if result is None:
-            yield {**outside, "doc_id": entry, "rank": rank}
+            yield {**outside, "doc_id": entry} | ({"rank": rank} if ranked else {})
             continue
         scored = any(normalize(key) in SCORES for key in (*result, *outside))
-        if not scored and not find_unclaimed(
+        if ranked and not scored and not find_unclaimed(
             [*result], [key for key in numeric_keys(result) if not isinstance(result[key], bool)]
         ):
             result = {**result, "rank": rank}
@@ -84,14 +87,14 @@ def flatten(record: Record, name: str) -> Iterator[Record]:
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
 
 
-def flat_records(records: Sequence[Any], name: str) -> list[Record]:
-    """Return records as dicts, one per result; refuse what is none."""
+def flat_records(records: Sequence[Any], name: str, *, ranked: bool = False) -> list[Record]:
+    """Return records as dicts, one per result, as `flatten` gives them; refuse what is none."""
     flat: list[Record] = []
     for number, entry in enumerate(records, 1):
         record = _record(entry)
         if record is None:
             raise InputError(f"{name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is")
-        flat += flatten(record, f"{name}: record {number}")
+        flat += flatten(record, f"{name}: record {number}", ranked=ranked)
     return flat
 
 
@@ -105,7 +108,7 @@ class RecordTable(MemoryTable):
     ) -> None:
         """Take the values out of the records."""
         super().__init__(name, kind, duplicates)
-        flat = flat_records(records, name)
+        flat = flat_records(records, name, ranked=kind == "score")
         if not flat:
             raise DataError(f"{name}: has no rows")
         names = [key for key in flat[0] if isinstance(key, str)]
