@@ -204,6 +204,44 @@ def test_a_masked_array_is_refused_and_never_read_without_its_mask(call):
         call()
 
 
+HIDDEN = np.ma.array([LABELS_OF_ROW], mask=[[True, False, False]])
+REST = ~np.ma.getmaskarray(HIDDEN)
+BOTH = "~numpy.ma.getmaskarray(scores) & ~numpy.ma.getmaskarray(labels)"
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (([[3, 2, 1]], HIDDEN), "labels.filled(0) and mask=~numpy.ma.getmaskarray(labels)"),
+        ((MASKED, [LABELS_OF_ROW]), "scores.filled(0) and mask=~numpy.ma.getmaskarray(scores)"),
+        ((MASKED, HIDDEN), f"scores.filled(0) and labels.filled(0) and mask={BOTH}"),
+        (([[3, 2, 1]], HIDDEN, REST), "labels.filled(0) and mask=mask & ~numpy.ma.getmaskarray(labels)"),
+        (([[3, 2, 1]], [LABELS_OF_ROW], np.ma.array(REST, mask=~REST)), "mask=mask.filled(False)"),
+    ],
+)
+def test_what_is_said_of_a_masked_array_can_be_typed(given, says):
+    with pytest.raises(DataError) as error:
+        from_arrays(*given)
+    assert str(error.value).endswith(f"without what is masked, or, with one row per query, {says}")
+    names = dict(zip(("scores", "labels", "mask"), given, strict=False))
+    filled = {name: x.filled(0) if isinstance(x, np.ma.MaskedArray) else x for name, x in names.items()}
+    mask = eval(says.rpartition("mask=")[2], {"numpy": np}, names)
+    assert evaluate_arrays(filled["scores"], filled["labels"], ["RR"], mask)["RR"].tolist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: evaluate_arrays([ROW, ROW], [LABELS_OF_ROW, LABELS_OF_ROW], ["RR"]),  # rows, not an array
+        lambda: evaluate_arrays([3, 2, 1], LABELS_OF_ROW, ["RR"], qid=np.ma.array([1, 1, 1], mask=[1, 0, 0])),
+        lambda: gradely.from_ids([[1, 2]], np.ma.array([[1, 2]], mask=[[1, 0]])),
+    ],
+)
+def test_what_cannot_be_masked_has_no_advice_on_masks(call):
+    with pytest.raises(DataError, match=r"without what is masked$"):
+        call()
+
+
 def test_a_masked_array_that_masks_nothing_is_an_array():
     assert evaluate_arrays(np.ma.array([[3.0, 2.0, 1.0]]), [LABELS_OF_ROW], ["RR"])["RR"].tolist() == [0.5]
     masked = evaluate_arrays(MASKED.data, [LABELS_OF_ROW], ["RR"], ~np.ma.getmaskarray(MASKED))

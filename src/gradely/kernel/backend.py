@@ -116,10 +116,19 @@ def check_unmasked(**values: Any) -> None:
     for name, value in values.items():
         for x in value if isinstance(value, list | tuple) else (value,):
             if isinstance(x, np.ndarray) and np.any(getattr(x, "mask", False)):
-                raise DataError(
-                    f"{name}: a masked array would lose its mask; give a plain array without what is masked,"
-                    " or, with one row per query, mask=~numpy.ma.getmaskarray(scores)"
-                )
+                says = "a masked array would lose its mask; give a plain array without what is masked"
+                raise DataError(f"{name}: {says}{_say_mask(values)}")
+
+
+def _say_mask(values: dict[str, Any]) -> str:
+    """Return what to type in place of masked arrays of scores and labels, of which there is one row per query."""
+    masked = [name for name, value in values.items() if isinstance(value, np.ma.MaskedArray) and np.any(value.mask)]
+    if not masked or not {*masked} <= {"scores", "labels", "mask"}:
+        return ""
+    plain = " and ".join(f"{name}.filled(0)" for name in masked if name != "mask")
+    given = ["mask.filled(False)" if "mask" in masked else "mask"] if values.get("mask") is not None else []
+    mask = " & ".join([*given, *(f"~numpy.ma.getmaskarray({name})" for name in masked if name != "mask")])
+    return f", or, with one row per query, {plain}{' and ' if plain else ''}mask={mask}"
 
 
 # From one kind of numbers to another

@@ -76,8 +76,12 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
             yield {**outside, "doc_id": entry} | ({"rank": rank} if ranked else {})
             continue
         scored = any(normalize(key) in SCORES for key in (*result, *outside))
-        if ranked and not scored and not find_unclaimed(
-            [*result], [key for key in numeric_keys(result) if not isinstance(result[key], bool)]
+        if (
+            ranked
+            and not scored
+            and not find_unclaimed(
+                [*result], [key for key in numeric_keys(result) if not isinstance(result[key], bool)]
+            )
         ):
             result = {**result, "rank": rank}
         has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
