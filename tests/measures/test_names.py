@@ -244,3 +244,16 @@ def test_all_about_a_measure_is_found_by_any_of_its_names(name, measure, reading
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == measure
     assert (reading in lines) if reading else not any("is read as" in line for line in lines)
+
+
+@pytest.mark.parametrize("text", ["nDCG@10,AP(rel=2)", " nDCG@10, AP(rel=2)", "nDCG@10 AP(rel=2)"])
+def test_several_measures_in_one_text_are_a_list(text):
+    with pytest.raises(MeasureError, match=re.escape("give a list, as in ['nDCG@10', 'AP(rel=2)']")):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, text)
+
+
+def test_one_measure_with_commas_and_blanks_is_one():
+    measure = "nDCG(gain='exp', relevance=shift(1))"
+    assert list(gradely.evaluate({"q": {"a": 2}}, {"q": ["a"]}, measure).mean()) == [measure]
+    with pytest.raises(MeasureError, match="cannot read the measure 'nDCG@10,XX'"):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "nDCG@10,XX")

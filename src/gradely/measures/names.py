@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
-from gradely.errors import MeasureError, did_you_mean
+from gradely.errors import MeasureError, clip, did_you_mean
 from gradely.measures import HOMES, Measure, load, parameters
 from gradely.measures.precision import P, RelativeP
 from gradely.relevance import NAMED, Levels
@@ -205,10 +205,25 @@ def label(name: MeasureLike) -> str:
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
     """Return the measures by what they are called in results."""
+    if isinstance(measures, str) and (several := _split_names(measures)):
+        raise MeasureError(f"{clip(measures)} is several measures: give a list, as in {several}")
     entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
     if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
     return {label(name): parse(name) for name in entries}
+
+
+def _split_names(text: str) -> list[str]:
+    """Return the measures in a text that names several, with commas or blanks between; none where one is not read.
+
+    >>> _split_names("nDCG@10, AP(rel=2)"), _split_names("P.5,10"), _split_names("AP")
+    (['nDCG@10', 'AP(rel=2)'], [], [])
+    """
+    names = re.split(r"[,\s]+(?![^(]*\))", text.strip())
+    try:
+        return names if len(names) > 1 and all(map(parse, names)) else []
+    except MeasureError:
+        return []
 
 
 def need_subtopics(measures: Mapping[str, Measure]) -> bool:
