@@ -378,3 +378,23 @@ def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
     assert "1 without a τ, since all runs tie" in found.summary()
     shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
     assert shrunk.records()[0]["tau_ap"] is None
+
+
+@pytest.mark.parametrize("name", ["tie_sensitivity", "correlate", "pools", "users", "plan"])
+def test_notes_that_change_numbers_stand_beside_every_result(name):
+    qrels = {"q1": {"a": 2, "b": 0, "c": 1}, "q2": ["a", "b"]}
+    runs = {
+        "one": {"q1": {"a": 0.9, "b": 0.8, "x": 0.1}, "q3": {"a": 1.2}},
+        "two": {"q1": {"c": 0.8, "x": 0.4, "a": 0.1}},
+    }
+    measures = () if name == "users" else (["nDCG", "AP"],)
+    texts = [note.text for note in getattr(gradely, name)(qrels, runs, *measures, judged_only=True).notes]
+    by_run = name in ("correlate", "pools")
+    missing = "2 of 2 runs lack some of the queries" if by_run else "1 of 2 judged queries is not in the run"
+    for says in (missing, "1 of 3 documents is unjudged and was dropped", "no labels for 1 of 2", "q3"):
+        assert sum(says in text for text in texts) == 1
+
+
+def test_notes_of_users_are_on_no_part_of_a_measure():
+    runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
+    assert gradely.users({"q": {"a": 0.5, "b": 1, "c": 2}}, runs).notes == []

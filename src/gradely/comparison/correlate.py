@@ -29,7 +29,8 @@ def stack(results: Evaluations) -> StackedRuns:
     if len(results) < 2:
         raise DataError("at least 2 runs are needed to compare rankings; name another one")
     hits = {name: evaluation.placed_hits for name, evaluation in results.evaluations.items()}
-    return StackedRuns.of(results.qrels, hits, results.settings, results.policy_notes)
+    policies = [note for note in results.policy_notes if note.kind != "missing"]  # of which it has a note of its own
+    return StackedRuns.of(results.qrels, hits, results.settings, policies)
 
 
 TOPICS = {

@@ -198,8 +198,7 @@ def tie_sensitivity(
     results = evaluate_all(judgments, opened, named, settings, progress, places="trec", depth=0)
     sensitivities = [run_ties(evaluation, evaluation.details) for evaluation in results.evaluations.values()]
     weighted = results.qrels.weights is not None
-    notes = [*results.policy_notes, *results.sampling_notes]
-    return TieSensitivity(sensitivities, list(named), settings, len(results.qrels), notes, weighted)
+    return TieSensitivity(sensitivities, list(named), settings, len(results.qrels), results.data_notes, weighted)
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:

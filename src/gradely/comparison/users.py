@@ -388,7 +388,9 @@ def users(
     opened = open_runs(name_runs(runs), columns, settings)
     board = Leaderboard(evaluate_all(judgments, opened, parts_of, settings.replace(empty="zero"), progress))
     names, parts = _sort_runs(board.names, _parts(judgments, board, levels, fitted.name))
-    notes = [*board.results.policy_notes, *_notes(parts, name)]
+    about = board.results.policy_notes
+    own = [note for note in about if note.kind != "labels" or note.text in judgments.notes]  # none on parts of measures
+    notes = [*own, *_notes(parts, name)]
     return UserRegions(names, levels, board.queries, parts, name, seed, notes)
 
 

@@ -150,7 +150,7 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     @property
     def policy_notes(self) -> list[Note]:
-        """How queries and documents were treated, and runs read."""
+        """How queries and documents were treated, and qrels and runs read."""
         return [note for note in self.data_notes if note.kind in POLICIES]
 
     @property

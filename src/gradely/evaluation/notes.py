@@ -378,8 +378,11 @@ def _note_weights(evaluation: "Evaluation") -> list[Note]:
     return [Note("weights", len(queries), len(queries), text)]
 
 
-POLICIES = ("run", "subtopics", "excluded", "weights", "weight", "empty")
-"""kinds of notes that say how queries and documents were treated, or runs read"""
+POLICIES = (
+    *("run", "labels", "apart", "subtopics", "excluded", "weights", "weight", "empty"),
+    *("missing", "unjudged", "dropped"),
+)
+"""kinds of notes that say how queries and documents were treated, or qrels and runs read"""
 LEFT_OUT = {
     "weight": "{have} weight 0 and {are} left out",
     "empty": "{have} no relevant document and {are} left out",
