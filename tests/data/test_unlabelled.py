@@ -94,6 +94,17 @@ def test_numbers_under_another_name_may_be_labels_also_as_text(tmp_path, cells):
         assert gradely.evaluate(qrels, RUN, ["RR"]).mean() == {"RR": 0.75}
 
 
+def test_the_note_names_columns_that_may_hold_labels_and_no_rank_of_ours():
+    rows = [{"user_id": "ann", "item_id": "tea", "year": 2020}]
+    for qrels, hint in (
+        (rows, "; if 'year' holds labels, say"),
+        ([rows[0] | {"day": 7}], "; if one of 'year', 'day' holds labels, say"),
+        (nested(), "with label 1"),
+    ):
+        (note,) = [note.text for note in gradely.evaluate(qrels, RUN, ["RR"]).notes if "no label column" in note.text]
+        assert hint in note and "'rank'" not in note
+
+
 def test_a_run_must_have_scores(tmp_path):
     (tmp_path / "run.jsonl").write_text('{"user_id": "ann", "item_id": "tea"}\n')
     for run in (
