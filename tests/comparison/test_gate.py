@@ -134,7 +134,7 @@ def test_signed_ranks_that_contradict_the_mean_decide_nothing():
     [
         ([0.5], [1.0], 0.0, "RR fell by 0.5000, the limit is 0, and one query cannot be tested."),
         ([1.0], [0.5], 0.0, "RR rose by 0.5000, the limit is 0, and one query cannot be tested."),
-        ([0.4, 0.6], [0.6, 0.4], 0.0, "RR has the same mean, the limit is 0, 90 % interval of the drop"),
+        ([0.4, 0.6], [0.6, 0.4], 0.0, "RR shows no drop, the limit is 0, 90 % interval of the drop"),
         ([0.4, 0.6], [0.6, 0.4], 0.0, "if it is what it seems, it takes more queries than anybody can judge to tell."),
         ([0.5] * 3, [0.6] * 3, 0.0, "RR fell by 0.1000, the limit is 0, and 3 queries are too few."),
         ([0.5] * 9, [0.6] * 9, 0.0, "worse than old by more than is allowed: RR fell by 0.1000, more than 0 (p .002)."),

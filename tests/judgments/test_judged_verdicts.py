@@ -52,6 +52,9 @@ def test_runs_that_only_the_judge_tells_apart_are_not_the_same():
     other = {query: docs if query in HUMAN else dict.fromkeys(docs, 1.0) for query, docs in RUNS["a"].items()}
     compared = gradely.compare(HUMAN, {"a": RUNS["a"], "b": other}, ["AP"], judge=LLM)
     assert "have the same value on every query" not in compared.summary() and compared.pairs[0].p == 1
+    gate = gradely.gate(HUMAN, other, RUNS["a"], ["AP"], judge=LLM)
+    assert gate.changes[0].old != gate.changes[0].new and gate.verdict == "undecided"
+    assert "the same value on every query" not in str(gate)
     same = gradely.compare(HUMAN, {"a": RUNS["a"], "b": RUNS["a"]}, ["AP"], judge=LLM)
     assert "have the same value on every query" in same.summary()
 

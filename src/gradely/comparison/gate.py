@@ -712,7 +712,8 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
         down = found._replace(difference=-found.difference)
         ends = _cut(pairwise, found.intervals(1 - 2 * design.alpha))
         deviation = np.nan_to_num(found.error) * np.sqrt(queries)
-        moves = np.asarray(by_query.any(axis=0) | (np.abs(found.difference) > SAME))
+        apart = np.abs(pairwise.means[:, 1] - pairwise.means[:, 0]) > SAME  # perhaps by the judge's labels alone
+        moves = np.asarray(by_query.any(axis=0) | (np.abs(found.difference) > SAME) | apart)
         return Drops(found.difference, *ends, found.p_above(allowed), down.p_above(-allowed), moves, losses, deviation)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))

@@ -143,7 +143,7 @@ class Verdicts(Result):
     def _tell(self, change: Change) -> str:
         """Return what happened to one measure, and why that decides or does not."""
         size = f"{abs(change.drop):.4f}"
-        how = "has the same mean" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
+        how = "shows no drop" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
         moved = f"{change.measure} {how}"
         if change.verdict == "undecided":
             return f"{moved}, the limit is {change.limit:g}{self._say_what_it_takes(change)}"
