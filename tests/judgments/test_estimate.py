@@ -310,3 +310,17 @@ def test_intervals_of_differences_end_where_differences_do():
     found = gradely.estimate({query: judge[query] for query in QUERIES[:5]}, runs, ["RR"], judge=judge)
     (pair,) = found.pairs
     assert -1 < pair.low < pair.high == pair.human_high == 1
+
+
+def test_a_sample_follows_the_policies_of_evaluate():
+    """The documents to judge are those that count: after passages are joined, and without what is excluded."""
+    llm = {f"q{i}": {"d": 1, f"q{i}": 1, "x": 0} for i in range(6)}
+    ranking = {"p#1": 6.0, "p#2": 5.0, "x": 4.0, "d": 3.0}
+    run = {query: {query: 7.0, **ranking} for query in llm}
+    how = {"document_pattern": "^(.*)#", "duplicates": "max", "exclude_self": True, "exclude": {q: ["x"] for q in llm}}
+    drawn = gradely.sample(llm, {"r": run}, n=5, depth=2, **how)
+    assert all(documents == ["d", "p"] for documents in drawn.documents.values()) and len(drawn.documents) == 5
+    assert gradely.sample(llm, {"r": run}, n=5, depth=1, exclude_self=True).documents[drawn.queries[0]] == ["p#1"]
+    assert gradely.sample(llm, n=5, seed=0).queries != gradely.sample(llm, n=5, seed=4).queries
+    with pytest.raises(gradely.DataError, match="depth is a number of documents from 1 on; found 0"):
+        gradely.sample(llm, n=5, depth=0)
