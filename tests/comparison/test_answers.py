@@ -90,11 +90,10 @@ def test_pairs_of_the_same_run_are_noted():
 
 def test_the_caption_says_which_intervals_are_corrected():
     one, several = (describe_tests(pairwise(runs_at(*[0.5] * size))) for size in (2, 3))
-    assert "; 95 % intervals, not corrected: of differences by t, of means by the studentised bootstrap (10,000" in one
-    corrected = (
-        "95 % intervals of differences, in sentences corrected as p is, in tables by t and not corrected; of means"
-    )
-    assert f"; {corrected} by the studentised bootstrap (10,000 draws), not corrected; " in several
+    assert "Intervals: 95 %, uncorrected; those of differences are by t, those of means are by the studentised" in one
+    corrected = "those of differences are corrected as p is in sentences, and uncorrected t intervals in tables"
+    means = "those of means are by the studentised bootstrap (10,000 draws), uncorrected."
+    assert f"Intervals: 95 %; {corrected}; {means}" in several
     assert "in sentences" not in describe_tests(pairwise(runs_at(*[0.5] * 3), correction="none"))
 
 
@@ -337,12 +336,12 @@ def test_names_and_signs_in_print():
 @pytest.mark.parametrize(
     ("values", "design", "words"),
     [
-        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm over all 4 tests"),
-        (runs_at(0.5, 0.4), {"family": "all"}, "one pair per measure, so no correction is needed (all pairs)"),
-        (runs_at(0.5, 0.4), {}, "of means by the studentised bootstrap (10,000 draws); seed 0"),
+        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm correction over all 4 tests"),
+        (runs_at(0.5, 0.4), {"family": "all"}, "one pair per measure, so no correction is needed."),
+        (runs_at(0.5, 0.4), {}, "by the studentised bootstrap (10,000 draws). Random seed: 0."),
         (runs_at(0.5, 0.4), {"test": "randomization"}, "paired randomization test, 10,000 resamples, "),
         (runs_at(0.5, 0.4), {"simultaneous": True}, "all pairs of each measure at once"),
-        (runs_at(0.5, 0.4), {"simultaneous": True, "family": "all"}, "all pairs of everything at once"),
+        (runs_at(0.5, 0.4), {"simultaneous": True, "family": "all"}, "all pairs and measures at once"),
     ],
 )
 def test_the_caption_says_over_what_is_corrected(values, design, words):
@@ -429,7 +428,7 @@ def test_few_queries_have_another_test_than_the_bootstrap():
     assert answer(tested) == "By AP, a and b cannot be told apart (p .090, 95 % interval −.476 … +1.642)."
     (note,) = note_tests(tested)
     assert str(note) == "2 queries are too few for the bootstrap, which takes 5: p is that of the paired t-test"
-    assert describe_tests(tested).startswith("paired t-test, one pair")
+    assert describe_tests(tested).startswith("Test: paired t-test, α = 0.05; one pair")
     assert note_tests(pairwise(table(topics=5, systems=2), test="bootstrap")) == []
 
 
@@ -490,7 +489,7 @@ def test_equivalence_is_part_of_each_pair(demo, capfd):  # noqa: F811
     assert pair.equivalent and pair.tost_adjusted == pytest.approx(3 * pair.tost)
     assert pair.chance_better + pair.chance_equal + pair.chance_worse == pytest.approx(1)
     assert "lexical and dense are equivalent within ±.1 (TOST corrected p" in found.summary()
-    assert "equivalence within ±0.1 by TOST" in found.caption()
+    assert "Equivalence within ±0.1: TOST, Holm" in found.caption()
     assert found.pairs_table().header == found.pairs_frame("polars").columns or found.pairs_frame("polars").width == 19
     assert cli(["compare", "qrels.txt", *RUNS.values(), "-m", "nDCG@10", "--rope", "0.1", "--format", "json"]) == 0
     assert json.loads(capfd.readouterr().out)["pairs"][0]["tost"] == found.pairs[0].tost

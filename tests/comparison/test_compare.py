@@ -55,10 +55,10 @@ def test_pairs_hold_what_scipy_says(compared):
 def test_the_family_is_each_measure_or_all_that_is_printed(demo, compared):  # noqa: F811
     least = min(compared.pairs, key=lambda pair: pair.p)
     assert least.adjusted == pytest.approx(3 * least.p)
-    assert "Holm over the 3 tests of each measure (all pairs)" in compared.caption()
+    assert "Holm correction over the 3 tests of each measure (all pairs)" in compared.caption()
     every = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], family="all")
     assert min(every.pairs, key=lambda pair: pair.p).adjusted == pytest.approx(6 * least.p)
-    assert "Holm over all 6 tests (all pairs: 3; measures: 2)" in every.caption()
+    assert "Holm correction over all 6 tests (all pairs: 3; measures: 2)" in every.caption()
 
 
 @pytest.mark.parametrize("test", ["tukey", "max-t"])
@@ -221,17 +221,15 @@ def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, 
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
     assert text.startswith("By AP, lexical and dense cannot be told apart (corrected p .87, corrected 95 % interval ")
-    assert (
-        "randomised Tukey HSD, blocked by query, 10,000 resamples, which holds for all pairs of the 3 runs at" in text
-    )
-    assert "seed 4; 24 queries, ties expected, queries qrels, double precision" in text
+    assert "Test: randomised Tukey HSD, blocked by query, 10,000 resamples, α = 0.05; it holds for all pairs" in text
+    assert "Random seed: 4. Data: 24 queries, ties: expected, queries: qrels, double precision." in text
     assert "popular: 2 of 24 judged queries are not in the run and count 0: q23, q24" in text
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
 def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):  # noqa: F811
     text = said(capfd, "compare", *FILES, "-m", "AP", "--format", form, "--baseline", "popular.run").out
-    assert "Holm over the 2 tests of each measure (against popular)" in text
+    assert "Holm correction over the 2 tests of each measure (against popular)" in text
     assert {"markdown": "**0.5275**<sup>a</sup>", "latex": r"\textbf{0.5275}$^{a}$"}[form] in text
 
 

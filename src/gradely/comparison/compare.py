@@ -256,8 +256,8 @@ class Comparison(Result):
         policies = settings.describe(weighted=board.weights is not None)
         runs = "" if self.systems is None else f"{count_of(len(board.evaluations), 'run')}, "
         return (
-            f"{describe_tests(self.pairwise)}; {runs}{count_of(len(board.queries), 'query')}, ties {settings.ties}, "
-            f"queries {settings.queries}{policies}, {settings.precision} precision"
+            f"{describe_tests(self.pairwise)} Data: {runs}{count_of(len(board.queries), 'query')}, ties: "
+            f"{settings.ties}, queries: {settings.queries}{policies}, {settings.precision} precision."
         )
 
     def legend(self) -> str:

@@ -17,23 +17,28 @@ LONGEST = 60
 
 
 def describe_tests(pairwise: Pairwise) -> str:
-    """Return what is needed to test again: test, family, correction, alpha, intervals, seed."""
+    """Return what is needed to test again, in sentences: test, alpha, family, correction, intervals, seed."""
     design = pairwise.design
     if not len(pairwise.pairs):
-        return explain_untested(pairwise)
+        return f"{explain_untested(pairwise).capitalize()}."
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
-    parts = [f"{pairwise.test_name}{draws}, {describe_family(pairwise)}, α = {design.alpha:g}", _intervals(pairwise)]
+    parts = [
+        f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}.",
+        f"Intervals: {_intervals(pairwise)}.",
+    ]
     if design.rope is not None:
         correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
-        parts.append(f"equivalence within ±{design.rope:g} by TOST, {correction}, and chances by the Bayesian t-test")
-    return "; ".join([*parts, f"seed {design.seed}"])
+        parts.append(
+            f"Equivalence within ±{design.rope:g}: TOST, {correction}, and probabilities by the Bayesian t-test."
+        )
+    return " ".join([*parts, f"Random seed: {design.seed}."])
 
 
 def explain_untested(pairwise: Pairwise) -> str:
     """Return why nothing is tested."""
     if len(pairwise.names) < 2:
         return f"nothing is tested: there is one {pairwise.subject}"
-    return f"nothing is tested: there is one {pairwise.unit}, and a test takes at least two"
+    return f"nothing is tested: there is one {pairwise.unit}, and a test needs at least two"
 
 
 def describe_family(pairwise: Pairwise) -> str:
@@ -43,33 +48,31 @@ def describe_family(pairwise: Pairwise) -> str:
     kind = f"against {names}" if names else "all pairs"
     if design.test == "tukey":
         everything = " and all measures" if design.family == "all" else ""
-        return f"which holds for all pairs of the {len(pairwise.names):,} runs{everything} at once ({kind}: {pairs:,})"
+        chosen = f" ({kind}: {pairs:,})" if names else ""
+        return f"it holds for all pairs of the {len(pairwise.names):,} runs{everything} at once{chosen}"
     if pairwise.family_size == 1:
-        return f"one pair per measure, so no correction is needed ({kind})"
+        return f"one pair per measure, so no correction is needed{f' ({kind})' if names else ''}"
     if design.family == "all":
         count = f"all {pairs * measures:,} tests ({kind}: {pairs:,}; measures: {measures})"
     else:
         count = f"the {pairs:,} tests of each measure ({kind})"
     if design.test in SIMULTANEOUS:
-        return f"which holds for {count} at once"
-    return (
-        f"{CORRECTIONS[str(design.correction)]} over {count}"
-        if design.correction != "none"
-        else f"no correction of {count}"
-    )
+        return f"it holds for {count} at once"
+    correction = CORRECTIONS[str(design.correction)]
+    return f"{correction} correction over {count}" if design.correction != "none" else f"no correction of {count}"
 
 
 def _intervals(pairwise: Pairwise) -> str:
-    level = f"{100 * (1 - pairwise.design.alpha):g} % intervals"
-    over = ", over queries alone," if pairwise.subject == "system" else ""
-    means = f"of means{over} {pairwise.means_method}"
-    if not pairwise.design.simultaneous and not pairwise.is_corrected:
-        return f"{level}, not corrected: of differences by t, {means}"
-    if not pairwise.design.simultaneous:
-        pairs = "of differences, in sentences corrected as p is, in tables by t and not corrected"
-        return f"{level} {pairs}; {means}, not corrected"
-    family = "everything" if pairwise.design.family == "all" else "each measure"
-    return f"{level}: of differences by max-t, which hold for all pairs of {family} at once, and {means}, not corrected"
+    level = f"{100 * (1 - pairwise.design.alpha):g} %"
+    over = ", over queries alone, are" if pairwise.subject == "system" else " are"
+    means = f"those of means{over} {pairwise.means_method}"
+    if pairwise.design.simultaneous:
+        family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
+        return f"{level}; those of differences are by max-t and hold for all {family} at once, {means}, uncorrected"
+    if pairwise.is_corrected:
+        differences = "those of differences are corrected as p is in sentences, and uncorrected t intervals in tables"
+        return f"{level}; {differences}; {means}, uncorrected"
+    return f"{level}, uncorrected; those of differences are by t, {means}"
 
 
 def note_tests(pairwise: Pairwise) -> list[Note]:

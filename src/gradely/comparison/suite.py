@@ -589,15 +589,13 @@ class Suite(Result):
         pairwise = self.pairwise
         counts = f"{count_of(len(self.collections), 'collection')}, {self.describe_policies()}"
         if not len(pairwise.pairs):
-            return f"{self._explain_untested()}; {counts}"
+            return f"{self._explain_untested()} Data: {counts}."
         level = f"{100 * (1 - self.design.alpha):g} %"
-        corrected = (
-            "in sentences corrected as p is, in tables not corrected" if pairwise.is_corrected else "not corrected"
-        )
+        corrected = "corrected as p is in sentences, uncorrected in tables" if pairwise.is_corrected else "uncorrected"
         return (
-            f"{pairwise.test_name} (τ² by Paule and Mandel; robust errors of Bell and McCaffrey; K − 1 degrees of "
-            f"freedom for K collections), {describe_family(pairwise)}, α = {self.design.alpha:g}; {level} intervals, "
-            f"{corrected}; {counts}"
+            f"Test: {pairwise.test_name} (τ² by Paule and Mandel; robust standard errors of Bell and McCaffrey; K − 1 "
+            f"degrees of freedom for K collections), α = {self.design.alpha:g}; {describe_family(pairwise)}. "
+            f"Intervals: {level}, {corrected}. Data: {counts}."
         )
 
     @property
@@ -613,12 +611,12 @@ class Suite(Result):
         """Return how runs were read and measured."""
         settings = self.board.settings
         unusual = settings.describe(weighted=self.is_weighted)
-        return f"ties {settings.ties}, queries {settings.queries}{unusual}, {settings.precision} precision"
+        return f"ties: {settings.ties}, queries: {settings.queries}{unusual}, {settings.precision} precision"
 
     def _explain_untested(self) -> str:
         if len(self.systems) < 2:
-            return "nothing is tested: there is one system"
-        return "nothing is tested: no two systems have a collection of more than one query in common"
+            return "Nothing is tested: there is one system."
+        return "Nothing is tested: no two systems have a collection of more than one query in common."
 
     @cached_property
     def notes(self) -> list[Note]:
