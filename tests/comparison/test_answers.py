@@ -336,7 +336,7 @@ def test_names_and_signs_in_print():
 @pytest.mark.parametrize(
     ("values", "design", "words"),
     [
-        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "Holm correction over all 4 tests"),
+        (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "correction over all 4 tests"),
         (runs_at(0.5, 0.4), {"family": "all"}, "one pair per measure, so no correction is needed."),
         (runs_at(0.5, 0.4), {}, "by the studentised bootstrap (10,000 draws). Random seed: 0."),
         (runs_at(0.5, 0.4), {"test": "randomization"}, "paired randomization test, 10,000 resamples, "),

@@ -53,7 +53,7 @@ def test_a_gate_says_one_of_three_things_against_its_limit(new, options, verdict
     assert (made.passed, bool(made), made.verdict) == (passed, passed, verdict)
     assert made.changes[0].verdict == verdict and made.changes[0].failed is not passed
     assert made.summary().startswith(
-        ("Passed: " if passed else "Failed: ") + ("undecided" if verdict == "undecided" else "")
+        ("Passed: " if passed else "Failed: ") + ("it is undecided" if verdict == "undecided" else "")
     )
 
 
@@ -87,7 +87,7 @@ def test_p_is_about_the_limit():
     assert (
         made.passed
         and made.verdict == "undecided"
-        and made.summary().startswith("Passed: undecided whether new is worse")
+        and made.summary().startswith("Passed: it is undecided whether new is worse")
     )
 
 
@@ -126,21 +126,21 @@ def test_signed_ranks_that_contradict_the_mean_decide_nothing():
     assert loses.changes[0].drop < 0 and loses.changes[0].adjusted < 0.05
     for made in (wins, loses):
         assert made.verdict == "undecided" and made.passed
-        assert "and its signed ranks say the opposite of its mean" in made.summary()
+        assert "its signed ranks say the opposite of its mean" in made.summary()
 
 
 @pytest.mark.parametrize(
     ("new", "old", "limit", "words"),
     [
-        ([0.5], [1.0], 0.0, "RR fell by 0.5000, the limit is 0, and one query cannot be tested."),
-        ([1.0], [0.5], 0.0, "RR rose by 0.5000, the limit is 0, and one query cannot be tested."),
-        ([0.4, 0.6], [0.6, 0.4], 0.0, "RR shows no drop, the limit is 0, 90 % interval of the drop"),
-        ([0.4, 0.6], [0.6, 0.4], 0.0, "if it is what it seems, it takes more queries than anybody can judge to tell."),
-        ([0.5] * 3, [0.6] * 3, 0.0, "RR fell by 0.1000, the limit is 0, and 3 queries are too few."),
-        ([0.5] * 9, [0.6] * 9, 0.0, "worse than old by more than is allowed: RR fell by 0.1000, more than 0 (p .002)."),
+        ([0.5], [1.0], 0.0, "RR fell by 0.5000 (limit 0; one query cannot be tested)."),
+        ([1.0], [0.5], 0.0, "RR rose by 0.5000 (limit 0; one query cannot be tested)."),
+        ([0.4, 0.6], [0.6, 0.4], 0.0, "RR shows no drop (limit 0; 90 % interval of the drop"),
+        ([0.4, 0.6], [0.6, 0.4], 0.0, "deciding takes more queries than anybody can judge if the true drop is as observed)."),
+        ([0.5] * 3, [0.6] * 3, 0.0, "RR fell by 0.1000 (limit 0; 3 queries are too few)."),
+        ([0.5] * 9, [0.6] * 9, 0.0, "worse than old by more than allowed: RR fell by 0.1000, more than 0 (p .002)."),
         ([0.6] * 9, [0.5] * 9, 0.0, "RR rose by 0.1000, and may fall by 0 (p .002)."),
         ([0.5] * 9, [0.5] * 9, 0.0, "Passed: new and old have the same value on every query."),
-        ([0.5] * 9, [0.6] * 9, 0.1, "Passed: undecided"),
+        ([0.5] * 9, [0.6] * 9, 0.1, "Passed: it is undecided"),
     ],
 )  # fmt: skip
 def test_sentences_of_degenerate_gates(new, old, limit, words):
@@ -174,7 +174,7 @@ def test_no_test_is_too_coarse_where_none_is_made():
 
 def test_each_measure_has_its_own_least_p_value():
     made = decided(np.linspace(-0.4, 0.3, 4), np.zeros(4), 0.0, ("RR", "AP"), test="wilcoxon", correction="none")
-    says = "of 2 of 2 measures no drop could be shown to exceed its limit, however large: the least p there can be is"
+    says = "by 2 of 2 measures no drop could be shown to exceed its limit, however large: the smallest possible p is"
     assert [str(note) for note in made.notes if note.kind == "coarse"] == [f"{says} 0.062 before correction"]
 
 
@@ -201,7 +201,7 @@ def test_worse_is_corrected_over_the_measures_and_not_worse_is_not():
     new = np.column_stack([rng.normal(-0.04, 0.1, 30), rng.normal(0.1, 0.1, 30)])
     made = decided(new, np.zeros(30), 0.0, ("RR", "AP"))
     assert made.changes[0].adjusted == pytest.approx(2 * made.changes[0].p)
-    assert "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ is not corrected" in made.caption()
+    assert "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction" in made.caption()
     assert "corrected p" not in decided(new[:, :1], np.zeros(30), 0.0).summary()
 
 
@@ -247,23 +247,23 @@ def test_the_queries_that_lost_most_come_first():
         (
             ["RR"],
             {},
-            "one-sided paired t-test against the limit, α = 0.05; 90 % t intervals of the drop, not corrected;",
+            "one-sided paired t-test against the limit, α = 0.05. Intervals: 90 % t intervals of the drop, uncorrected.",
         ),
         (
             ["RR", "AP"],
             {},
-            "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ is not corrected, because every measure must",
+            "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction, because every measure must",
         ),
-        (["RR", "AP"], {"correction": "none"}, "; neither ‘p worse’ nor ‘p not worse’ is corrected; 90 %"),
-        (["RR"], {"strict": True}, "fails where a drop exceeds its limit, shown or not: "),
-        (["RR"], {"undecided": "fail"}, "exceed its limit, and where it is not shown to be within: "),
-        (["RR"], {}, "12 queries; ties expected, queries qrels, precision double"),
-        (["RR"], {"judged_only": True}, "12 queries; ties expected, queries qrels, judged_only True, precision double"),
+        (["RR", "AP"], {"correction": "none"}, "; neither ‘p worse’ nor ‘p not worse’ is corrected. Int"),
+        (["RR"], {"strict": True}, "The gate fails if a drop exceeds its limit, shown or not. "),
+        (["RR"], {"undecided": "fail"}, "is shown to exceed its limit, or is not shown to be within it. "),
+        (["RR"], {}, "Data: 12 queries, ties: expected, queries: qrels, precision: double"),
+        (["RR"], {"judged_only": True}, " ties: expected, queries: qrels, judged_only: True, precision: double"),
     ],
 )
 def test_the_caption_says_how_it_was_decided(measures, options, words):
     caption = gradely.gate(QRELS, LOWER, FIRST, measures, **options).caption()
-    assert words in caption and caption.endswith("precision double")
+    assert words in caption and caption.endswith("precision: double.")
 
 
 def test_limits_have_names_of_any_spelling(demo):  # noqa: F811
@@ -304,7 +304,7 @@ def test_queries_that_only_one_run_has_are_left_out_and_noted():
 def test_too_few_queries_for_the_limit_are_noted():
     made = gradely.gate(QRELS, at(*[1, 2] * 6), at(*[2, 1] * 6), ["RR"], max_drop=0.01)
     size = 0.01 + np.std([0.5, -0.5] * 6, ddof=1) * detectable_effect(12, 0.05, 0.8, one_sided=True)
-    text = "with 12 queries, a drop is shown to exceed its limit with power 0.8 (t-test) from these sizes on: RR "
+    text = "the smallest drops that 12 queries can show to exceed the limit, with power 0.8 (t-test): RR "
     assert f"{text}{size:.4f}" in [str(note) for note in made.notes]
     assert not any("power" in str(note) for note in gradely.gate(QRELS, LOWER, FIRST, ["RR"], max_drop=0.9).notes)
 
@@ -397,9 +397,9 @@ def call(*arguments):
 
 def test_exit_codes_of_the_command(demo, capfd):  # noqa: F811
     assert call("dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "0.01") == 0
-    assert capfd.readouterr().out.startswith("Passed: undecided whether dense is worse than lexical")
+    assert capfd.readouterr().out.startswith("Passed: it is undecided whether dense is worse than lexical")
     assert call("dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "0.01", "--undecided", "fail") == 1
-    assert capfd.readouterr().out.startswith("Failed: undecided whether dense is worse than lexical")
+    assert capfd.readouterr().out.startswith("Failed: it is undecided whether dense is worse than lexical")
     assert (
         call("lexical.run", "--baseline", "popular.run", "-m", "AP", "--max-drop", "0.01", "--undecided", "fail") == 0
     )
@@ -408,7 +408,7 @@ def test_exit_codes_of_the_command(demo, capfd):  # noqa: F811
     assert call("popular.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "0.01") == 1
     out = capfd.readouterr().out
     assert (
-        "Failed: popular is worse than lexical by more than is allowed: AP fell by 0.3060, more than 0.01 (p < .001)."
+        "Failed: popular is worse than lexical by more than allowed: AP fell by 0.3060, more than 0.01 (p < .001)."
         in out
     )
     assert call("none.run", "--baseline", "lexical.run") == 2
@@ -440,9 +440,7 @@ def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):  # 
 def test_the_summary_lists_the_queries_that_lost_most(demo, capfd):  # noqa: F811
     assert call("popular.run", "--baseline", "lexical.run", "-m", "AP", "--summary", "gate.md") == 1
     text = (demo / "gate.md").read_text()
-    assert text.startswith(
-        "## ❌ Failed: popular is worse than lexical by more than is allowed: AP fell by 0.3060, more"
-    )
+    assert text.startswith("## ❌ Failed: popular is worse than lexical by more than allowed: AP fell by 0.3060, more")
     assert "AP: 23 of 24 queries lost; the 10 that lost most" in text
     old, new = (gradely.evaluate("qrels.txt", f"{run}.run", ["AP"]).values[:, 0] for run in ("lexical", "popular"))
     worst = int(np.argmax(old - new))

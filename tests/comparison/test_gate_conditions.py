@@ -41,7 +41,7 @@ def test_a_floor_fails_a_run_that_is_better_than_its_baseline_and_is_measured_be
     assert not made and made.changes[0].verdict == "not worse" and not made.changes[0].failed
     assert [change.measure for change in made.changes] == ["RR"]  # what has a floor alone is not compared
     assert made.floors == [("P@1", 11 / 12, 0.95, True)] and made.saved.measures == ["RR"]
-    text = "Failed: run (new) is shown not to be worse than run (old) by more than is allowed"
+    text = "Failed: run (new) is shown not to be worse than run (old) by more than allowed"
     assert made.summary().startswith(text) and "below its floor: P@1 0.9167, the floor is 0.95." in made.summary()
     assert gradely.gate(QRELS, ONCE, LOWER, ["RR"], floors={"P@1": 0.9})
 
@@ -274,8 +274,8 @@ def test_floors_alone_are_held_on_a_suite():
     made = gradely.suite(SUITE, ["RR"]).gate("b", floors={"RR": 0.9})
     assert (made.verdict, made.passed, made.names, made.changes) == ("untested", False, ["b"], [])
     assert made.effects_table().rows == [] and made.as_dict()["collections"] == []
-    floors = "the gate fails where the mean over collections is below its floor, which is not tested"
-    assert made.caption().startswith(f"{floors}; 5 collections")
+    floors = "The gate fails if the mean over collections is below its floor, which is not tested."
+    assert made.caption().startswith(f"{floors} Data: 5 collections")
     assert made.summary().startswith("Failed: b is below its floor: RR ")
 
 

@@ -101,7 +101,7 @@ def command(
     output: OutputOptions,
     **options_of_runs: Any,
 ) -> int:
-    """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than is allowed.
+    """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than allowed.
 
     Exit code 0 says that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
     code 2 says that something could not be read. Without --baseline, nothing is compared: --min holds NEW against

@@ -1,4 +1,4 @@
-"""gate: whether a run is worse than an older one by more than is allowed, is shown not to be, or neither."""
+"""gate: whether a run is worse than an older one by more than allowed, is shown not to be, or neither."""
 
 import hashlib
 import json
@@ -425,14 +425,14 @@ class Gate(Verdicts):
         """Return what an undecided measure lacks."""
         assert self.pairwise is not None
         if change.p is None:
-            return ", and one query cannot be tested"
+            return "one query cannot be tested"
         if self.pairwise.design.test == "wilcoxon" and (change.drop > change.limit) == (change.p > 0.5):
-            return ", and its signed ranks say the opposite of its mean"
+            return "its signed ranks say the opposite of its mean"
         if change.low is None or change.high is None:
-            return f", and {count_of(len(self.queries), 'query')} are too few"
+            return f"{count_of(len(self.queries), 'query')} are too few"
         needed = change.queries_needed
         count = "more queries than anybody can judge" if needed is None else f"about {count_of(needed, 'query')}"
-        return f", {self.say_interval(change)}: if it is what it seems, it takes {count} to tell"
+        return f"{self.say_interval(change)}; deciding takes {count} if the true drop is as observed"
 
     def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
         """Return the queries that lost most by a measure, the worst first, with their texts where these are given."""
@@ -455,30 +455,35 @@ class Gate(Verdicts):
     def caption(self) -> str:
         """Return how it was decided."""
         queries = count_of(len(self.queries), "query")
-        floors = ["the gate fails where a mean is below its floor, which is not tested"] if self.floors else []
+        floors = ["The gate fails if a mean is below its floor, which is not tested."] if self.floors else []
         if self.pairwise is None:
-            return "; ".join([*floors, queries, self._describe_policies()])
+            return " ".join([*floors, f"Data: {queries}, {self._describe_policies()}."])
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
         corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
-        undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
+        undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = TESTS[test]
         if self.judged is not None:
             kind = "t-test of the regression estimator from human labels and a judge's"
             queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
-        undecided += ", and where labels of unjudged documents decide whether it does" if self.holes else ""
-        fails = f"the gate fails where a drop {shown}{undecided}: one-sided {kind}{draws} against the limit"
-        intervals = f"{self.level} t intervals of the drop, not corrected"
-        about = [queries, self._describe_policies()]
-        return "; ".join([f"{fails}, α = {design.alpha:g}{corrected}", intervals, *floors, *about])
+        undecided += ", or if that depends on the labels of unjudged documents" if self.holes else ""
+        return " ".join(
+            [
+                f"The gate fails if a drop {shown}{undecided}.",
+                f"Test: one-sided {kind}{draws} against the limit, α = {design.alpha:g}{corrected}.",
+                f"Intervals: {self.level} t intervals of the drop, uncorrected.",
+                *floors,
+                f"Data: {queries}, {self._describe_policies()}.",
+            ]
+        )
 
     def _describe_policies(self) -> str:
         """Return the policies that are always said, and those that are unusual."""
         usual = asdict(Settings())
         always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
         unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
-        policies = ", ".join(f"{key} {value}" for key, value in self.saved.settings.items() if key in unusual)
+        policies = ", ".join(f"{key}: {value}" for key, value in self.saved.settings.items() if key in unusual)
         return policies + ("" if self.saved.weights is None else ", weighted means")
 
 
@@ -487,7 +492,7 @@ def _describe_correction(correction: str, measures: int) -> str:
     if correction == "none":
         return "neither ‘p worse’ nor ‘p not worse’ is corrected"
     worse = f"‘p worse’ is {CORRECTIONS[correction]}-corrected over {measures} measures"
-    return f"{worse}; ‘p not worse’ is not corrected, because every measure must pass"
+    return f"{worse}; ‘p not worse’ needs no correction, because every measure must pass"
 
 
 def gate(
@@ -807,8 +812,8 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
     least = np.maximum(signs, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
     coarse = int(np.count_nonzero(pairwise.correct(least[:, None])[:, 0] >= design.alpha))
     text = (
-        f"of {coarse:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
-        f"large: the least p there can be is {least.min():.2g} before correction"
+        f"by {coarse:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
+        f"large: the smallest possible p is {least.min():.2g} before correction"
     )
     return [*notes, Note("coarse", coarse, len(limits), text)] if coarse else notes
 
@@ -827,7 +832,7 @@ def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list
     ]
     level = f", {CORRECTIONS[str(pairwise.design.correction)]}" if len(changes) > 1 else ""
     text = (
-        f"with {count_of(queries, 'query')}, a drop is shown to exceed its limit with power {POWER:g} (t-test{level}) "
-        f"from these sizes on: {', '.join(sizes)}"
+        f"the smallest drops that {count_of(queries, 'query')} can show to exceed the limit, with power {POWER:g} "
+        f"(t-test{level}): {', '.join(sizes)}"
     )
     return [Note("weak", len(sizes), len(changes), text)] if sizes else []

@@ -75,7 +75,7 @@ class SuiteGate(Verdicts):
     def _say_what_it_takes(self, change: Change) -> str:
         """Return what an undecided measure lacks."""
         interval = self.say_interval(change)
-        return f", {interval}" if interval else f", and {count_of(len(self.collections), 'collection')} are too few"
+        return interval or f"{count_of(len(self.collections), 'collection')} are too few"
 
     def effects_table(self) -> Table:
         """Return one row per measure and collection: old, new, drop and its interval there."""
@@ -107,20 +107,20 @@ class SuiteGate(Verdicts):
 
     def caption(self) -> str:
         """Return how it was decided."""
-        floors = ["the gate fails where the mean over collections is below its floor, which is not tested"]
-        how = f"{count_of(len(self.collections), 'collection')}, {self.suite.describe_policies()}"
+        floors = ["The gate fails if the mean over collections is below its floor, which is not tested."]
+        how = f"Data: {count_of(len(self.collections), 'collection')}, {self.suite.describe_policies()}."
         counts = [*(floors if self.floors else []), how]
         if self.old is None:
-            return "; ".join(counts)
+            return " ".join(counts)
         design, count = self.suite.design, len(self.changes)
         shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
-        undecided = ", and where it is not shown to be within" if self.undecided == "fail" else ""
+        undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = CORRECTIONS[str(design.correction)]
         corrected = f"; ‘p worse’ is {kind}-corrected over {count} measures" if self.is_corrected else ""
-        test = f"one-sided {self.suite.pairwise.test_name} against the limit, α = {design.alpha:g}{corrected}"
+        test = f"Test: one-sided {self.suite.pairwise.test_name} against the limit, α = {design.alpha:g}{corrected}."
         single = f"{100 * (1 - design.alpha):g} % on single collections"
-        intervals = f"{self.level} intervals of the drop, {single}, not corrected"
-        return "; ".join([f"the gate fails where a drop {shown}{undecided}: {test}", intervals, *counts])
+        intervals = f"Intervals: {self.level} intervals of the drop, {single}, uncorrected."
+        return " ".join([f"The gate fails if a drop {shown}{undecided}.", test, intervals, *counts])
 
 
 def gate_suite(

@@ -130,10 +130,10 @@ class Verdicts(Result):
 
     def _say_changes(self) -> str:
         new, old = self.names
-        than = f"{old}{self.over} by more than is allowed"
+        than = f"{old}{self.over} by more than allowed"
         says = {
             "worse": f"{new} is worse than {than}",
-            "undecided": f"undecided whether {new} is worse than {than}",
+            "undecided": f"it is undecided whether {new} is worse than {than}",
             "not worse": f"{new} is shown not to be worse than {than}",
             "same": f"{new} and {old} have the same value on every query",
         }
@@ -146,7 +146,7 @@ class Verdicts(Result):
         how = "shows no drop" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
         moved = f"{change.measure} {how}"
         if change.verdict == "undecided":
-            return f"{moved}, the limit is {change.limit:g}{self._say_what_it_takes(change)}"
+            return f"{moved} (limit {change.limit:g}; {self._say_what_it_takes(change)})"
         p = change.adjusted if change.verdict == "worse" else change.p_not_worse
         kind = "corrected p" if change.verdict == "worse" and self.is_corrected else "p"
         limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
