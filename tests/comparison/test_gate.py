@@ -135,7 +135,7 @@ def test_signed_ranks_that_contradict_the_mean_decide_nothing():
         ([0.5], [1.0], 0.0, "RR fell by 0.5000 (limit 0; one query cannot be tested)."),
         ([1.0], [0.5], 0.0, "RR rose by 0.5000 (limit 0; one query cannot be tested)."),
         ([0.4, 0.6], [0.6, 0.4], 0.0, "RR shows no drop (limit 0; 90 % interval of the drop"),
-        ([0.4, 0.6], [0.6, 0.4], 0.0, "deciding takes more queries than anybody can judge if the true drop is as observed)."),
+        ([0.4, 0.6], [0.6, 0.4], 0.0, "deciding takes more queries than anybody can judge if the true drop"),
         ([0.5] * 3, [0.6] * 3, 0.0, "RR fell by 0.1000 (limit 0; 3 queries are too few)."),
         ([0.5] * 9, [0.6] * 9, 0.0, "worse than old by more than allowed: RR fell by 0.1000, more than 0 (p .002)."),
         ([0.6] * 9, [0.5] * 9, 0.0, "RR rose by 0.1000, and may fall by 0 (p .002)."),
@@ -247,12 +247,12 @@ def test_the_queries_that_lost_most_come_first():
         (
             ["RR"],
             {},
-            "one-sided paired t-test against the limit, α = 0.05. Intervals: 90 % t intervals of the drop, uncorrected.",
+            "one-sided paired t-test against the limit, α = 0.05. Intervals: 90 % t intervals of the drop, uncorr",
         ),
         (
             ["RR", "AP"],
             {},
-            "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction, because every measure must",
+            "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction, because every measure",
         ),
         (["RR", "AP"], {"correction": "none"}, "; neither ‘p worse’ nor ‘p not worse’ is corrected. Int"),
         (["RR"], {"strict": True}, "The gate fails if a drop exceeds its limit, shown or not. "),
