@@ -3,9 +3,9 @@
     python -m benchmarks.error_rates [TRIALS]
     python -m benchmarks.error_rates gate|judge|systems [TRIALS]
 
-Prints the tables of docs/guides/compare.md, or those about gates (docs/guides/gate.md), about human labels beside those
-of a judge (docs/guides/estimate.md) or about systems (docs/guides/systems.md). Seeds are fixed. A null is a
-distribution of differences whose mean is 0: for the tests the question is the mean, so a skewed null is a null, too.
+Prints the tables of docs/inside/error-rates.md, or those about gates (docs/guides/gate.md), about human labels beside
+machine labels (docs/guides/estimate.md) or about systems (docs/guides/systems.md). Seeds are fixed. A null is a
+distribution of differences with mean 0: the tests are about the mean, so a skewed distribution may be a null as well.
 """
 
 import sys

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from benchmarks import error_rates
 
-DOCS = Path(__file__).parents[2] / "docs" / "guides"
+DOCS = Path(__file__).parents[2] / "docs"
 TEXT = "\n\n".join(
-    (DOCS / name).read_text(encoding="utf-8") for name in ("compare.md", "estimate.md", "gate.md", "systems.md")
+    (DOCS / name).read_text(encoding="utf-8")
+    for name in ("inside/error-rates.md", "guides/estimate.md", "guides/gate.md", "guides/systems.md")
 )
 
 
