@@ -137,3 +137,70 @@ def test_lists_of_documents_are_relevant_documents_and_a_note_says_so(tmp_path):
 
 def test_sets_and_labels_are_no_ranking():
     assert unlabelled({"ann": {"tea", "jam"}, "bob": {"oil"}}) == unlabelled({"ann": {"tea": 1}}) == []
+
+
+JUDGED = [("ann", "tea", 2), ("ann", "jam", 0), ("bob", "oil", 1)]
+
+
+def judged(folder, name, cells):
+    """Yield judgments whose labels stand in a column of another name, in every shape that rows have."""
+    rows = [{"user_id": user, "item_id": item, name: cells[label]} for user, item, label in JUDGED]
+    yield from (rows, pd.DataFrame(rows), pl.DataFrame(rows))
+    pl.DataFrame(rows).write_parquet(folder / "rows.parquet")
+    pd.DataFrame(rows).to_csv(folder / "rows.csv", index=False)
+    (folder / "rows.json").write_text(json.dumps(rows))
+    (folder / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    yield from sorted(folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "found"),
+    [
+        ("answer", ("no", "yes", "yes"), "'yes', 'no'"),
+        ("choice", ("Not relevant", "Relevant", "Highly relevant"), "'Highly relevant', 'Not relevant'"),
+        ("esci_label", "ISE", "'E', 'I'"),  # as in Amazon's data set, which has numbers beside it
+    ],
+)
+def test_labels_in_words_under_another_name_are_an_error(tmp_path, name, cells, found):
+    says = (
+        rf"no label column, but '{name}' may hold labels: write numbers in place of {found}, and say "
+        rf"columns=\{{'label': '{name}'\}} \(--columns label={name}\); if every row is relevant, --columns label="
+    )
+    for qrels in judged(tmp_path, name, cells):
+        with pytest.raises(InputError, match=says):
+            gradely.evaluate(qrels, RUN, ["RR"])
+        assert gradely.evaluate(qrels, RUN, ["RR"], columns={"label": None}).mean() == {"RR": 0.75}
+
+
+def test_words_and_lists_are_named_before_numbers(tmp_path):
+    rows = [{"user_id": u, "item_id": i, "large": 1, "judgment": "ABC"[label], "when": "x"} for u, i, label in JUDGED]
+    with pytest.raises(InputError, match="but 'judgment' may hold labels: write numbers in place of 'C', 'A'"):
+        gradely.evaluate(rows, RUN, ["RR"])
+    lists = [{"user_id": u, "item_id": i, "relevance.responses": [label]} for u, i, label in JUDGED]
+    (tmp_path / "argilla.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in lists))
+    for qrels in (lists, pd.DataFrame(lists), tmp_path / "argilla.jsonl"):
+        with pytest.raises(
+            InputError, match=r"'relevance.responses' may hold labels: write numbers in place of '\[2\]'"
+        ):
+            gradely.evaluate(qrels, RUN, ["RR"])
+
+
+def test_numbers_of_later_records_may_be_labels(tmp_path):
+    rows = [{"user_id": u, "item_id": i, "judge": label or None} for u, i, label in reversed(JUDGED)]
+    rows[0]["judge"] = None
+    (tmp_path / "rows.json").write_text(json.dumps(rows))
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    for qrels in (rows, tmp_path / "rows.json", tmp_path / "rows.jsonl"):
+        with pytest.raises(InputError, match="no label column, but 'judge' holds numbers"):
+            gradely.evaluate(qrels, RUN, ["RR"])
+
+
+def test_one_word_that_is_a_number_or_a_verdict_is_no_label(tmp_path):
+    rows = [
+        {"user_id": u, "item_id": i, "title": title}
+        for (u, i), title in zip(CLICKS, ("1984", "yes", "It"), strict=True)
+    ]
+    (tmp_path / "rows.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    pd.DataFrame(rows).to_csv(tmp_path / "rows.csv", index=False)
+    for qrels in (rows, pd.DataFrame(rows), tmp_path / "rows.jsonl", tmp_path / "rows.csv"):
+        assert gradely.evaluate(qrels, RUN, ["RR"]).mean() == {"RR": 0.75}

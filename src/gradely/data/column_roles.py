@@ -1,9 +1,11 @@
 """Which columns of a table hold the query, the document and the number, by the names people use."""
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import chain
+from math import isnan
+from numbers import Number
 from typing import NamedTuple
 
 from gradely.errors import InputError, clip, did_you_mean
@@ -69,6 +71,16 @@ NO_LABELS = frozenset(
     }
 )
 """numbers that are no labels, whatever a table is about; names that end with id are ids"""
+NAMED_LABELS = ("label", "relevan", "rating", "grade", "judgment", "judgement")
+"""parts of names of columns that hold labels, though perhaps not as numbers"""
+VERDICTS = frozenset(
+    {
+        *("yes", "no", "y", "n", "true", "false", "positive", "negative", "correct", "incorrect", "pass", "fail"),
+        *("relevant", "irrelevant", "notrelevant", "nonrelevant", "partiallyrelevant", "highlyrelevant"),
+        *("good", "bad", "fair", "excellent", "perfect"),
+    }
+)
+"""words that stand for labels, as `normalize` writes them"""
 DISTANCES = frozenset({"distance", "distances", "dist"})
 """numbers of which low is best"""
 ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
@@ -80,8 +92,12 @@ Names = Mapping[str, str | None]
 """{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said; None
 for a label says that there is none, and that every row is relevant"""
 
-Numeric = Callable[[], Collection[str]]
-"""returns which columns of a table hold numbers; it is asked where no column is called a label"""
+SAMPLED = 100
+"""rows by which it is told what a column holds"""
+Cells = Mapping[str, Sequence[object]]
+"""the first cells of columns"""
+Sample = Callable[[], Cells]
+"""returns the first cells of all columns; it is asked where no column is called a label or a score"""
 
 
 class Roles(NamedTuple):
@@ -116,23 +132,23 @@ class Pick(NamedTuple):
 
 
 def pick_columns(
-    names: Sequence[str], kind: str, name: str, columns: Names | None = None, numeric: Numeric | None = None
+    names: Sequence[str], kind: str, name: str, columns: Names | None = None, sample: Sample | None = None
 ) -> Roles:
     """Return the columns of query, document and value: those that were said, the others by the names people use.
 
-    `numeric` returns the columns that hold numbers. Where there is no label, one of them that might be it is an error.
+    `sample` returns what columns hold. Where there is no label, one of them that might be it is an error.
     """
     columns = columns or {}
     _check_said(names, kind, name, columns)
     query = _pick(names, "query", name, columns)
     document = _pick([column for column in names if column != query.column], "document", name, columns)
     rest = [column for column in names if column not in (query.column, document.column)]
-    value = _pick(rest, kind, name, columns, names, numeric)
+    value = _pick(rest, kind, name, columns, names, sample)
     chances = _find_chances(rest, name, value) if kind == "label" and kind not in columns else ()
     if chances:
         return Roles(str(query.column), str(document.column), chances[0], chances=chances)
-    if value.column is None and kind not in columns and numeric is not None:
-        _check_unclaimed(rest, numeric(), name)
+    if value.column is None and kind not in columns and sample is not None:
+        _check_unclaimed({column: cells for column, cells in sample().items() if column in rest}, name)
     if kind == "label" and kind not in columns and _fitting(rest, ["rank"]):
         _refuse_ranks(value.column, name)
     notes = tuple(pick.note for pick in (query, document, value) if pick.note)
@@ -200,7 +216,7 @@ def _pick(
     name: str,
     columns: Names,
     every: Sequence[str] = (),
-    numeric: Numeric | None = None,
+    sample: Sample | None = None,
 ) -> Pick:
     """Return the column of a role; labels are the only ones that may be missing. `every` are all columns there are."""
     if role in columns:
@@ -210,16 +226,16 @@ def _pick(
         usual = ROLES[role]
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
         if role == "score":
-            which = _advise_on_scores(names, numeric) or which
+            which = _advise_on_scores(names, sample) or which
         raise InputError(f"{name}: no {role} column among {_listing(names or every)}; {which}")
     return pick or Pick(None)
 
 
-def _advise_on_scores(names: Sequence[str], numeric: Numeric | None) -> str:
+def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     """Return what to do about a run that has no score by its name, but other columns that tell; or ''."""
     labels = _fitting(names, ROLES["label"])
     distances = _fitting(names, DISTANCES)
-    numbers = find_unclaimed(names, numeric()) if numeric is not None else []
+    numbers = find_numbers(sample()) if sample is not None else []
     if labels:
         return f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
     if distances:
@@ -252,21 +268,70 @@ def _fitting(names: Sequence[str], usual: Iterable[str]) -> list[str]:
     return [column for column in names if normalize(column) in known]
 
 
-def find_unclaimed(names: Sequence[str], numeric: Collection[str]) -> list[str]:
+def find_numbers(cells: Cells) -> list[str]:
     """Return the columns of numbers that may be labels or scores under another name."""
+    return [column for column in cells if _is_unclaimed(column) and hold_numbers(cells[column])]
+
+
+def _is_unclaimed(column: str) -> bool:
+    """True for a column whose name does not say that it holds ids, texts, times or places."""
+    name = normalize(column)
+    return not name.endswith("id") and name not in NO_LABELS and not _fitting([column], (*QUERY, *DOC))
+
+
+def hold_numbers(cells: Iterable[object]) -> bool:
+    """True where every cell that is not empty is a number, also as text, and not all are empty.
+
+    >>> hold_numbers(["3", "", 2.5]), hold_numbers(["3", "none"]), hold_numbers(["", None])
+    (True, False, False)
+    """
+    present = _present(cells)
+    return bool(present) and all(
+        isinstance(cell, Number) or (isinstance(cell, str) and reads_as_number(cell)) for cell in present
+    )
+
+
+def _present(cells: Iterable[object]) -> list[object]:
+    """Return the cells that are not empty, nor NaN."""
     return [
-        column
-        for column in names
-        if column in numeric
-        and not normalize(column).endswith("id")
-        and normalize(column) not in NO_LABELS
-        and column not in _fitting(names, (*QUERY, *DOC))
+        cell
+        for cell in cells
+        if cell is not None
+        and not (isinstance(cell, float) and isnan(cell))
+        and not (isinstance(cell, str) and not cell.strip())
     ]
 
 
-def _check_unclaimed(names: Sequence[str], numeric: Collection[str], name: str) -> None:
-    """Refuse a table without labels that has numbers which might be labels: each row would count as relevant."""
-    numbers = find_unclaimed(names, numeric)
+def reads_as_number(text: str) -> bool:
+    """True for text that is a number."""
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _hold_verdicts(cells: Iterable[object]) -> bool:
+    """True where every cell that is not empty is a word like yes or relevant, and not all are empty."""
+    words = {normalize(cell) for cell in _present(cells)}
+    return bool(words) and words <= VERDICTS
+
+
+def _check_unclaimed(cells: Cells, name: str) -> None:
+    """Refuse a table without labels where a column might hold them: each row would count as relevant."""
+    numbers = find_numbers(cells)
+    others = [
+        column
+        for column in cells
+        if column not in numbers
+        and _is_unclaimed(column)
+        and (any(part in normalize(column) for part in NAMED_LABELS) or _hold_verdicts(cells[column]))
+    ]
+    if others:
+        found = list(dict.fromkeys(clip(str(cell), 20) for cell in _present(cells[others[0]])))
+        instead = f" in place of {', '.join(found[:2])}" if found else ""
+        how = f"{clip(others[0], 30)} may hold labels: write numbers{instead}, and {say('label', others[0])}"
+        raise InputError(f"{name}: no label column, but {how}; if every row is relevant, --columns label=")
     if numbers:
         hold, rest = "holds", f"if every row is relevant, {say('label', None)}"
         if len(numbers) > 1:

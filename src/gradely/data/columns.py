@@ -4,7 +4,7 @@ An id is a stretch of bytes in a buffer, as in TREC text, so that everything tha
 (matching, ranking, breaking ties) is done with rows of tables by the same functions, with the same results.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from math import isfinite
 from typing import Any, NamedTuple
@@ -161,25 +161,6 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
         pass
     checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
     return np.array(checked, np.float64)
-
-
-SAMPLED = 100
-"""rows by which it is told whether a column of text holds numbers"""
-
-
-def reads_as_number(text: str) -> bool:
-    """True for text that is a number."""
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-def are_numbers(cells: Iterable[object]) -> bool:
-    """True where text is a number in every cell that is not empty, and not all are."""
-    texts = [cell for cell in cells if isinstance(cell, str) and cell.strip()]
-    return bool(texts) and all(map(reads_as_number, texts))
 
 
 def to_number(value: object, title: str) -> float:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Numeric, Roles, find_subtopic, normalize, notes_on, pick_columns
+from gradely.data.column_roles import Names, Roles, Sample, find_subtopic, normalize, notes_on, pick_columns
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
@@ -80,9 +80,9 @@ class Table(ABC):
     is_small = False
     """True for text that is read line by line before array operations would have begun"""
 
-    def pick_columns(self, names: Sequence[str], columns: Names | None, numeric: Numeric | None = None) -> Roles:
+    def pick_columns(self, names: Sequence[str], columns: Names | None, sample: Sample | None = None) -> Roles:
         """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
-        roles = pick_columns(names, self.kind, self.name, columns, numeric)
+        roles = pick_columns(names, self.kind, self.name, columns, sample)
         if self.kind == "score" and roles.sign > 0:
             self.rank = next((name for name in names if normalize(name) == "rank"), None)
         self.chances = roles.chances

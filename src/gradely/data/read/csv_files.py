@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import QUERY, Names, normalize
-from gradely.data.columns import SAMPLED, Triples, are_numbers, reads_as_number
+from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
+from gradely.data.columns import Triples
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, Values, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
@@ -59,7 +59,7 @@ class CsvTable(Table):
         header, self.skip = _header(source, delimiter)
         self.header = header
         try:
-            roles = self.pick_columns(header, columns, lambda: self._numeric(header, delimiter))
+            roles = self.pick_columns(header, columns, lambda: self._sample(header, delimiter))
         except InputError:
             self._check_header(header, delimiter)
             raise
@@ -85,10 +85,10 @@ class CsvTable(Table):
                 f"{names!r} above it"
             )
 
-    def _numeric(self, header: list[str], delimiter: str) -> list[str]:
-        """Return the columns whose first cells are numbers, but for empty ones."""
+    def _sample(self, header: list[str], delimiter: str) -> Cells:
+        """Return the first cells of each column."""
         rows = [row for _, row in islice(_records(self.source, delimiter), SAMPLED) if len(row) == len(header)]
-        return [name for name, cells in zip(header, zip(*rows, strict=True), strict=False) if are_numbers(cells)]
+        return dict(zip(header, zip(*rows, strict=True), strict=False))
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""

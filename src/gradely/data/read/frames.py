@@ -11,8 +11,8 @@ from urllib.parse import unquote
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Roles
-from gradely.data.columns import SAMPLED, Triples, are_numbers, check_finite, numbers_of_objects
+from gradely.data.column_roles import SAMPLED, Cells, Names, Roles
+from gradely.data.columns import Triples, check_finite, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.formats import is_folder_or_pattern
 from gradely.data.source import Source
@@ -65,7 +65,7 @@ class FrameTable(MemoryTable):
             frame: Any = nw.from_native(native)
             schema = frame.collect_schema()
             names = [column for column in schema.names() if isinstance(column, str)]
-            roles = self.pick_columns(names, columns, lambda: _numeric(frame, names))
+            roles = self.pick_columns(names, columns, lambda: _sample(frame, names))
             if self.rank is not None and isinstance(frame, nw.DataFrame):
                 self.first = frame.select(*roles.names, self.rank).head(SAMPLE)
             return frame.select(roles.names), roles
@@ -129,13 +129,11 @@ def _holds_numbers(dtype: Any) -> bool:
     return bool(dtype.is_numeric()) or str(dtype) == "Boolean"
 
 
-def _numeric(frame: Any, names: Sequence[str]) -> list[str]:
-    """Return the columns that hold numbers, or text that is a number in each of the first rows."""
+def _sample(frame: Any, names: Sequence[str]) -> Cells:
+    """Return the first cells of each column; a number for one that holds numbers, whatever is missing in it."""
     schema = frame.collect_schema()
-    texts = [name for name in names if str(schema[name]) in ("String", "Categorical")]
-    first = frame.select(texts).head(SAMPLED).lazy().collect() if texts else {}  # DuckDB selects one column at least
-    written = [name for name in texts if are_numbers(first[name].to_list())]
-    return [name for name in names if _holds_numbers(schema[name]) or name in written]
+    first = frame.select(names).head(SAMPLED).lazy().collect()
+    return {name: [0] if _holds_numbers(schema[name]) else first[name].to_list() for name in names}
 
 
 def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Triples:
@@ -175,14 +173,14 @@ def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
     return numbers_of_objects(series.to_list(), kind, name, start)
 
 
-def _numeric_of(file: Any) -> list[str]:
-    """Return the columns of an open Parquet file that hold numbers, by its first rows."""
+def _sample_of(file: Any) -> Cells:
+    """Return the first cells of each column of an open Parquet file."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
     first = next(file.iter_batches(SAMPLED), None)
     columns = {} if first is None else dict(zip(first.schema.names, first.columns, strict=True))
-    return _numeric(nw.from_native(pa.table(columns)), [*columns])
+    return _sample(nw.from_native(pa.table(columns)), [*columns]) if columns else {}
 
 
 def parquet_files(source: Source) -> list[Source]:
@@ -250,7 +248,7 @@ class ParquetTable(PartedTable):
         schema = file.schema_arrow
         for name in self._in_path(self.sources[0]):
             schema = schema if name in schema.names else schema.append(pa.field(name, pa.string()))
-        self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: _numeric_of(file))
+        self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: _sample_of(file))
 
     def _in_path(self, source: Source) -> dict[str, str]:
         """Return the columns that are in the names of folders, as Hive, Spark and others write them: query_id=7."""

@@ -2,15 +2,24 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from itertools import chain, islice
 from typing import Any
 
-from gradely.data.column_roles import Names, Roles, notes_on, pick_columns
+from gradely.data.column_roles import SAMPLED, Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
 from gradely.data.read.lines import Rows, Values
-from gradely.data.read.records import Record, RecordTable, are_records, as_nested, flatten, holds_results, numeric_keys
+from gradely.data.read.records import (
+    Record,
+    RecordTable,
+    are_records,
+    as_nested,
+    flatten,
+    holds_results,
+    sample_records,
+)
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Table
@@ -69,10 +78,16 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
     rows, notes, reader = Rows(source.name, duplicates), list[str](), _reader(kind)
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
-    for number, record in line_records(source, ranked=kind == "score"):
-        name = f"{source.name}:{number}"
+    picked: dict[tuple[str, ...], Roles] = {}
+    records = line_records(source, ranked=kind == "score")
+    start = list(islice(records, SAMPLED))
+    for number, record in chain(start, records):
+        name, keys = f"{source.name}:{number}", tuple(record)
         nested = _is_nested(record) and not any((columns or {}).values())
-        roles = None if nested else pick_columns(list(record), kind, name, columns, partial(numeric_keys, record))
+        if not nested and keys not in picked:
+            sample = partial(sample_records, [*(one for _, one in start if tuple(one) == keys), record])
+            picked[keys] = pick_columns(keys, kind, name, columns, sample)
+        roles = None if nested else picked[keys]
         labelled = roles is None or roles.value is not None
         if len(first | {labelled: number}) > 1:
             article, other = ("a", first[False]) if labelled else ("no", first[True])

@@ -6,7 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from gradely.data.column_roles import DOC, QUERY, ROLES, Names, find_unclaimed, normalize, pick_columns
+from gradely.data.column_roles import (
+    DOC,
+    QUERY,
+    ROLES,
+    SAMPLED,
+    Cells,
+    Names,
+    find_numbers,
+    normalize,
+    pick_columns,
+)
 from gradely.data.columns import Triples, numbers_of_objects
 from gradely.data.ids import from_objects
 from gradely.data.table import MemoryTable
@@ -20,9 +30,10 @@ NESTED_ID = ("id", "_id")
 """what the document of a result is called, where it has none of the names of a document"""
 
 
-def numeric_keys(record: Record) -> list[str]:
-    """Return the keys of a record whose values are numbers."""
-    return [key for key, value in record.items() if isinstance(value, int | float)]
+def sample_records(records: Sequence[Record]) -> Cells:
+    """Return the values of records by their keys."""
+    keys = dict.fromkeys(key for record in records for key in record if isinstance(key, str))
+    return {key: [record.get(key) for record in records] for key in keys}
 
 
 def are_records(value: Any) -> bool:
@@ -76,19 +87,20 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
             yield {**outside, "doc_id": entry} | ({"rank": rank} if ranked else {})
             continue
         scored = any(normalize(key) in SCORES for key in (*result, *outside))
-        if (
-            ranked
-            and not scored
-            and not find_unclaimed(
-                [*result], [key for key in numeric_keys(result) if not isinstance(result[key], bool)]
-            )
-        ):
+        if ranked and not scored and not find_numbers(_numbers(result)):
             result = {**result, "rank": rank}
         has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
         if not has_document and not own:
             raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
+
+
+def _numbers(record: Record) -> Cells:
+    """Return the numbers of a record; text that looks like one, such as the title of a book, may be a text."""
+    return {
+        key: [value] for key, value in record.items() if isinstance(value, int | float) and not isinstance(value, bool)
+    }
 
 
 def flat_records(records: Sequence[Any], name: str, *, ranked: bool = False) -> list[Record]:
@@ -116,7 +128,7 @@ class RecordTable(MemoryTable):
         if not flat:
             raise DataError(f"{name}: has no rows")
         names = [key for key in flat[0] if isinstance(key, str)]
-        roles = self.pick_columns(names, columns, lambda: numeric_keys(flat[0]))
+        roles = self.pick_columns(names, columns, lambda: sample_records(flat[:SAMPLED]))
         self.rows = len(flat)
         self.query, self.document = (self._column(flat, key) for key in (roles.query, roles.document))
         values = None if roles.value is None else self._column(flat, roles.value)

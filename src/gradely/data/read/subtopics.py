@@ -209,16 +209,9 @@ def _pick_columns(
     """Return the columns of query, document, subtopic and label; no label where all rows are relevant."""
     subtopic = pick_subtopic(list(keys), name, columns)
     rest = [key for key in keys if key != subtopic]
-    roles = pick_columns(rest, "label", name, columns, lambda: [key for key in rest if _holds_number(record[key])])
+    roles = pick_columns(rest, "label", name, columns, lambda: {key: [record[key]] for key in rest})
     notes += [note for note in notes_on(rest, roles, "label", name, columns) if note not in notes]
     return roles.query, roles.document, subtopic, roles.value
-
-
-def _holds_number(value: Any) -> bool:
-    try:
-        return not isinstance(value, bool) and float(value) is not None
-    except (TypeError, ValueError):
-        return False
 
 
 def _collect(rows: Iterable[Row], duplicates: str) -> tuple[Labels, int]:
