@@ -20,6 +20,7 @@
     gate                gate: whether a run is worse than an older one
     verdicts            what a gate says: drops against limits, means against floors
     plan                plan: the smallest difference that the queries can detect
+    records             results that are records, and several tables made of them
     correlate           correlate: whether measures rank runs alike
     kendall             Kendall's τ and τ_AP
     overlap             overlap: how alike runs rank, without judgments

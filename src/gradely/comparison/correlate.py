@@ -9,6 +9,7 @@ import numpy as np
 
 from gradely.comparison.charts import altair, squares
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
+from gradely.comparison.records import Records
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
@@ -16,7 +17,6 @@ from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
@@ -83,47 +83,8 @@ def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
     return good, [Note("quartile", low, len(ap), text)] if low else []
 
 
-class Agreement(Result):
-    """Kendall's τ between rankings of runs: what people read are tables, and what programs read are records.
-
-    A subclass has `tables`, the first of which is the one to look at, `records`, and `summary` in two lines.
-    """
-
-    def tables(self, digits: int) -> list[Table]:
-        """Return the tables that people look at."""
-        raise NotImplementedError
-
-    def records(self) -> list[dict[str, Cell]]:
-        """Return one record per observation."""
-        raise NotImplementedError
-
-    def summary(self) -> str:
-        """Return what it is about and what τ says, in two lines."""
-        raise NotImplementedError
-
-    def table(self) -> Table:
-        """Return the first of the tables."""
-        return self.tables(self.digits)[0]
-
-    def data_table(self) -> Table:
-        """Return one row per record."""
-        return Table.of(self.records())
-
-    def sections(self, digits: int) -> list[Section]:
-        """Return the tables."""
-        return [*self.tables(digits)]
-
-    def remarks(self) -> list[str]:
-        """Return what it is about and what τ says."""
-        return self.summary().splitlines()
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data."""
-        return {"about": self.summary(), "values": self.records(), "notes": self._list_notes()}
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class Correlation(Agreement):
+class Correlation(Records):
     """How alike measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
 
     measures: list[str]
@@ -262,7 +223,7 @@ class Draw:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Pools(Agreement):
+class Pools(Records):
     """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
 
     measures: list[str]

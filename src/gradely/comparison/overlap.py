@@ -10,6 +10,7 @@ import numpy as np
 
 from gradely.comparison.charts import altair, squares, style
 from gradely.comparison.kendall import defined_or_none
+from gradely.comparison.records import Records
 from gradely.comparison.similarities import Places, Similarity, SimilarityLike, parse_all
 from gradely.data import Run
 from gradely.data.column_roles import Names
@@ -28,7 +29,7 @@ DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Overlap(Result):
+class Overlap(Records):
     """How alike runs rank, as means over the queries that all of them have."""
 
     runs: list[str]
@@ -66,11 +67,10 @@ class Overlap(Result):
             for i, j in self.pairs(name)
         ]
 
-    def tables(self) -> list[Table]:
+    def tables(self, digits: int = 4) -> list[Table]:  # noqa: ARG002 - as all have it
         """Return a matrix of runs for each measure; of two runs, all measures in one table."""
         if len(self.runs) == 2:
-            header = ["measure", "run", "other", "mean"]
-            return [Table(header, [list(record.values()) for record in self.records()])]
+            return [Table.of(self.records())]
         return [
             Table(
                 [name, *self.runs],
@@ -78,14 +78,6 @@ class Overlap(Result):
             )
             for name, means in self.mean().items()
         ]
-
-    def table(self) -> Table:
-        """Return the first table that people look at."""
-        return self.tables()[0]
-
-    def data_table(self) -> Table:
-        """Return one row per measure and pair of runs: measure, run, other, mean."""
-        return Table.of(self.records())
 
     def sections(self, digits: int) -> list[Section]:
         """Return which runs are the most and the least alike, and the tables."""
@@ -109,17 +101,23 @@ class Overlap(Result):
         names = " and ".join(self.runs[i] for i in pairs[0]) if len(pairs) == 1 else f"{len(pairs):,} pairs of runs"
         return f"{names} ({value:.{digits}f})"
 
-    def remarks(self) -> list[str]:
-        """Return what the numbers are of."""
+    def summary(self) -> str:
+        """Return what the means are over."""
         depth = f", to depth {self.depth:,}" if self.depth else ""
-        means = f"means over {count_of(len(self.queries), 'query')}{depth}"
-        kinds = dict.fromkeys(f"{similarity.name}: {similarity.title}" for similarity in self.measures.values())
-        return [means, *kinds]
+        return f"means over {count_of(len(self.queries), 'query')}{depth}"
+
+    def kinds(self) -> list[str]:
+        """Return what each measure is."""
+        return [*dict.fromkeys(f"{similarity.name}: {similarity.title}" for similarity in self.measures.values())]
+
+    def remarks(self) -> list[str]:
+        """Return what the numbers are of, and what each measure is."""
+        return [self.summary(), *self.kinds()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, the values on each query included."""
         return {
-            "about": self.remarks()[0],
+            "about": self.summary(),
             "runs": self.runs,
             "queries": self.queries,
             "values": self.records(),
@@ -168,7 +166,7 @@ class QueryOverlap(Result):
 
     def remarks(self) -> list[str]:
         """Return what the numbers are of."""
-        return self.overlap.remarks()[1:]
+        return self.overlap.kinds()
 
     def chart(self) -> Any:
         """Return the picture of the means."""

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
+from gradely.comparison.records import Records
 from gradely.data import read_qrels
 from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Result, Section
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.batch import Batch
 from gradely.relevance import Phi
@@ -69,7 +69,7 @@ class PhiCurve:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PhiCurves(Result):
+class PhiCurves(Records):
     """φ of the queries of a collection."""
 
     curves: list[PhiCurve]
@@ -126,22 +126,6 @@ class PhiCurves(Result):
             for curve in self.curves
         ]
         return {"about": self.summary(), "queries": queries, "notes": self._list_notes()}
-
-    def table(self) -> Table:
-        """Return the control points."""
-        return self.tables()[0]
-
-    def data_table(self) -> Table:
-        """Return one row per query and control point."""
-        return Table.of(self.records())
-
-    def sections(self, digits: int) -> list[Section]:
-        """Return the tables."""
-        return [*self.tables(digits)]
-
-    def remarks(self) -> list[str]:
-        """Return what it is of."""
-        return [self.summary()]
 
     def chart(self) -> Any:
         """Return an altair chart of the curves, their control points, and the scores of the documents below."""

@@ -12,6 +12,7 @@ import numpy as np
 from gradely.comparison import populations
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
+from gradely.comparison.records import Records
 from gradely.comparison.sentences import list_names
 from gradely.comparison.user_charts import chart
 from gradely.data import Qrels
@@ -22,7 +23,6 @@ from gradely.errors import DataError, MeasureError
 from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Result, Section
 from gradely.kernel.arrays import from_arrays
 from gradely.measures import Graded
 from gradely.measures.gap import GAP, PrecisionPart, eGAP, xGAP
@@ -42,7 +42,7 @@ MOST_MEANS = 1 << 27
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class UserRegions(Result):
+class UserRegions(Records):
     """Which run is best for which populations of users."""
 
     runs: list[str]
@@ -258,27 +258,9 @@ class UserRegions(Result):
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
-        return {
-            "about": self.summary(),
-            "measure": self.name,
-            "levels": self.levels,
-            "values": self.records(),
-            "stretches": [{"run": self.runs[s.run], "from": s.start, "to": s.stop} for s in self.stretches],
-            "sentences": self.sentences(),
-            "notes": self._list_notes(),
-        }
-
-    def table(self) -> Table:
-        """Return one row per run."""
-        return self.tables()[0]
-
-    def data_table(self) -> Table:
-        """Return one row per run."""
-        return Table.of(self.records())
-
-    def sections(self, digits: int) -> list[Section]:
-        """Return the tables."""
-        return [*self.tables(digits)]
+        stretches = [{"run": self.runs[s.run], "from": s.start, "to": s.stop} for s in self.stretches]
+        about = {"about": self.summary(), "measure": self.name, "levels": self.levels, "values": self.records()}
+        return about | {"stretches": stretches, "sentences": self.sentences(), "notes": self._list_notes()}
 
     def remarks(self) -> list[str]:
         """Return for which users which run is best, and what the numbers are of."""
