@@ -8,6 +8,7 @@ from scipy import integrate, stats
 
 import gradely
 from gradely.cli.main import run as cli
+from gradely.comparison.estimates import Estimates
 from gradely.comparison.influence import Influence, leave_one_out
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.sentences import (
@@ -18,7 +19,6 @@ from gradely.comparison.sentences import (
     note_tests,
     summary,
 )
-from gradely.comparison.tests import chances, tost
 from gradely.tables import format_p, plain_cell
 from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_significance import column, table
@@ -436,6 +436,14 @@ def test_pairs_that_tukey_pays_for_are_counted():
     (note,) = note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey", baselines=("a",)))
     assert (note.kind, note.count, note.of) == ("charged", 3, 6)
     assert note_tests(pairwise(runs_at(0.5, 0.4, 0.3, 0.2), test="tukey")) == []
+
+
+def tost(differ, rope):
+    return Estimates.of(differ).tost(rope)
+
+
+def chances(differ, rope):
+    return Estimates.of(differ).chances(rope)
 
 
 def test_tost_is_the_larger_of_two_one_sided_tests():

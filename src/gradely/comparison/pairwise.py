@@ -40,7 +40,6 @@ from gradely.comparison.tests import (
     least_p_values,
     pair_with_baselines,
     replace_test,
-    tost,
 )
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import DataError
@@ -377,7 +376,7 @@ class Pairwise:
         """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
         if self.design.test not in BY_SPREAD or not len(self.pairs):
             return 0
-        return sum(int(np.count_nonzero(lacks_spread(differ) & (differ[0] != 0))) for differ in self._by_query())
+        return sum(int(np.count_nonzero(one.constant & (one.difference != 0))) for one in self.estimates)
 
     @cached_property
     def estimates(self) -> list[Estimates]:
@@ -390,7 +389,7 @@ class Pairwise:
         rope = self.design.rope
         if rope is None or not len(self.pairs):
             return np.full((len(self.measures), len(self.pairs)), np.nan)
-        return np.stack([tost(differ, rope) for differ in self._by_query()])
+        return np.stack([estimates.tost(rope) for estimates in self.estimates])
 
     @cached_property
     def tost_adjusted(self) -> Floats:
@@ -405,8 +404,13 @@ class Pairwise:
         return self.tost_adjusted < self.design.alpha
 
     def chances(self, measure: int, rope: float) -> tests.Chances:
-        """Return the posterior chances that the first of each pair is better, as good as equal, worse."""
-        return tests.chances(self.by_query(measure), rope)
+        """Return the posterior probabilities that the first of each pair is better, practically equal, worse.
+
+        With the flat prior p(µ, σ) ∝ 1/σ, µ is t-distributed around the mean difference. This is the Bayesian
+        correlated t-test of Benavoli, Corani, Demšar and Zaffalon (2017) with correlation 0, since queries, unlike
+        folds of a cross-validation, share no data.
+        """
+        return self.estimates[measure].chances(rope)
 
     def _list_equivalence(self, measure: int) -> list[list[Any]]:
         """Return the last fields of Pair, as columns."""
@@ -483,11 +487,6 @@ class Estimated(Pairwise):
         return np.where(np.abs(self.differences) > tests.ROUNDING, np.sign(self.differences), 0.0)
 
     @cached_property
-    def contradicts(self) -> Bools:
-        """Nowhere: t goes by the difference."""
-        return np.zeros(self.p.shape, np.bool_)
-
-    @cached_property
     def least(self) -> Floats:
         """The least p-values that there can be, not corrected: t has none, but where nothing varies."""
         return np.stack([np.where(e.constant, 2.0 ** (1 - e.units), 0.0) for e in self.estimates])
@@ -503,21 +502,6 @@ class Estimated(Pairwise):
         one = Estimates(*(column[[pair]] for column in self.estimates[measure]))
         low, high = self.cut(one.intervals(1 - self.design.alpha * float(share)), measure)
         return float(low[0]), float(high[0])
-
-    @cached_property
-    def count_replaced(self) -> int:
-        """How many tests were replaced: the difference is the same everywhere, and not 0."""
-        return sum(int(np.count_nonzero(e.constant & (e.difference != 0))) for e in self.estimates)
-
-    @cached_property
-    def tost(self) -> Floats:
-        """The p-values of equivalence, not corrected; NaN where no region was given."""
-        rope = self.design.rope
-        return np.full(self.p.shape, np.nan) if rope is None else np.stack([e.tost(rope) for e in self.estimates])
-
-    def chances(self, measure: int, rope: float) -> tests.Chances:
-        """Return the posterior chances that the first of each pair is better, as good as equal, worse."""
-        return self.estimates[measure].chances(rope)
 
 
 def pseudo_values(values: Floats, weights: Floats | None) -> Floats:

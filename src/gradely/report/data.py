@@ -8,7 +8,7 @@ import numpy as np
 from gradely.comparison.influence import FEWEST, Influence
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pairwise, to_optional
-from gradely.comparison.tests import Pairs, chances, count_wins, differences, effect_sizes
+from gradely.comparison.tests import Pairs, count_wins, differences, effect_sizes
 from gradely.comparison.ties import RunTies, run_ties
 from gradely.data import Hits, Qrels
 from gradely.data.ids import Floats
@@ -93,7 +93,7 @@ def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
 
 def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
     """Return the corrected p-values of TOST, and the chances of better, equal and worse, each as one text."""
-    three = chances(pairwise.by_query(m), float(pairwise.design.rope or 0))
+    three = pairwise.chances(m, float(pairwise.design.rope or 0))
     alpha = pairwise.design.alpha
     return [
         pack_p_values(pairwise.tost_adjusted[m], alpha),
