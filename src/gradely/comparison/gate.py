@@ -27,7 +27,6 @@ from gradely.comparison.verdicts import (
     Verdicts,
     check_floors,
     check_limits,
-    fails,
     hold_against_floors,
     judge_change,
     settle_limits,
@@ -738,41 +737,19 @@ def _changes(
 ) -> list[Change]:
     """Return what became of each measure."""
     design, queries = pairwise.design, pairwise.values.shape[1]
-    tested = queries > 1
     adjusted = pairwise.correct(drops.worse[:, None])[:, 0]
-    low, high = map(to_optional, (drops.low, drops.high))
+    p_values = [drops.worse.tolist(), adjusted.tolist(), drops.within.tolist()]
+    p_values = p_values if queries > 1 else [[None] * len(limits)] * 3
+    columns = zip(to_optional(drops.low), to_optional(drops.high), *p_values, drops.losses.tolist(), strict=True)
     changes = []
-    for m, (measure, limit) in enumerate(limits.items()):
+    for m, ((measure, limit), numbers) in enumerate(zip(limits.items(), columns, strict=True)):
         new, old = pairwise.means[m].tolist()
-        drop = float(drops.size[m])
-        exceeds = drop - limit > SAME
-        verdict = judge_change(
-            differs=bool(drops.moves[m]),
-            exceeds=exceeds,
-            worse=adjusted[m],
-            within=drops.within[m],
-            alpha=design.alpha,
-        )
-        detectable, needed = _what_it_takes(drop, float(drops.deviation[m]), limit, queries, design, len(limits))
-        changes.append(
-            Change(
-                measure,
-                old,
-                new,
-                drop=drop,
-                limit=limit,
-                low=low[m],
-                high=high[m],
-                p=float(drops.worse[m]) if tested else None,
-                adjusted=float(adjusted[m]) if tested else None,
-                p_not_worse=float(drops.within[m]) if tested else None,
-                losses=int(drops.losses[m]),
-                verdict=verdict,
-                failed=fails(verdict, exceeds=exceeds, strict=strict, undecided=undecided),
-                detectable=detectable,
-                queries_needed=needed,
-            )
-        )
+        drop, deviation = float(drops.size[m]), float(drops.deviation[m])
+        detectable, needed = _what_it_takes(drop, deviation, limit, queries, design, len(limits))
+        change = Change(measure, old, new, drop, limit, *numbers)
+        change = change._replace(detectable=detectable, queries_needed=needed)
+        differs = bool(drops.moves[m])
+        changes.append(judge_change(change, design.alpha, differs=differs, strict=strict, undecided=undecided))
     return changes
 
 

@@ -17,7 +17,6 @@ from gradely.comparison.verdicts import (
     Verdicts,
     check_floors,
     check_limits,
-    fails,
     hold_against_floors,
     judge_change,
     settle_limits,
@@ -212,31 +211,21 @@ def _changes(
     adjusted = adjust(worse, str(design.correction))
     changes = []
     for m, ((measure, limit), found) in enumerate(zip(limits.items(), estimates, strict=True)):
-        effects, drop = suite.effects(baseline, new, measure), float(found.difference[0])
-        at = suite.measures.index(measure)
+        effects, at = suite.effects(baseline, new, measure), suite.measures.index(measure)
         (low,), (high,) = map(to_optional, suite.pairwise.cut(found.intervals(1 - 2 * design.alpha), at))
-        exceeds = drop - limit > SAME
+        change = Change(
+            measure,
+            _mean(suite, both, baseline, measure),
+            _mean(suite, both, new, measure),
+            drop=float(found.difference[0]),
+            limit=limit,
+            low=low,
+            high=high,
+            p=float(worse[m]),
+            adjusted=float(adjusted[m]),
+            p_not_worse=float(within[m]),
+            losses=sum(effect.difference > SAME for effect in effects),
+        )
         differs = any(abs(effect.difference) > SAME or effect.error > 0 for effect in effects)
-        verdict = judge_change(
-            differs=differs, exceeds=exceeds, worse=adjusted[m], within=within[m], alpha=design.alpha
-        )
-        changes.append(
-            Change(
-                measure,
-                _mean(suite, both, baseline, measure),
-                _mean(suite, both, new, measure),
-                drop=drop,
-                limit=limit,
-                low=low,
-                high=high,
-                p=float(worse[m]),
-                adjusted=float(adjusted[m]),
-                p_not_worse=float(within[m]),
-                losses=sum(effect.difference > SAME for effect in effects),
-                verdict=verdict,
-                failed=fails(verdict, exceeds=exceeds, strict=strict, undecided=undecided),
-                detectable=None,
-                queries_needed=None,
-            )
-        )
+        changes.append(judge_change(change, design.alpha, differs=differs, strict=strict, undecided=undecided))
     return changes

@@ -35,12 +35,12 @@ class Change(NamedTuple):
     """of the test that the drop is smaller than the limit"""
     losses: int
     """on how many queries, or collections, the new run is worse"""
-    verdict: str
+    verdict: str = "undecided"
     """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
-    failed: bool
-    detectable: float | None
+    failed: bool = False
+    detectable: float | None = None
     """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
-    queries_needed: int | None
+    queries_needed: int | None = None
     """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
     holes_low: float | None = None
     """the range of the drop over the labels of unjudged documents, where asked for; None where there is none"""
@@ -296,18 +296,20 @@ def _show_verdict(change: Change) -> str:
     return f"{change.verdict}, fails"
 
 
-def judge_change(*, differs: bool, exceeds: bool, worse: float, within: float, alpha: float) -> str:
-    """Return the verdict; a test that contradicts the mean, as Wilcoxon's may, decides nothing."""
+def judge_change(change: Change, alpha: float, *, differs: bool, strict: bool, undecided: str) -> Change:
+    """Return the change with its verdict, and whether it fails.
+
+    The drop and its test have to agree: a test that contradicts the mean, as Wilcoxon's may, decides nothing.
+    """
+    exceeds = change.drop - change.limit > SAME
+    p = change.adjusted if exceeds else change.p_not_worse
+    verdict = "undecided"
     if not differs:
-        return "same"
-    if worse < alpha and exceeds:
-        return "worse"
-    return "not worse" if within < alpha and not exceeds else "undecided"
-
-
-def fails(verdict: str, *, exceeds: bool, strict: bool, undecided: str) -> bool:
-    """Return whether a measure with this verdict fails."""
-    return verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
+        verdict = "same"
+    elif p is not None and p < alpha:
+        verdict = "worse" if exceeds else "not worse"
+    failed = verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
+    return change._replace(verdict=verdict, failed=failed)
 
 
 def check_limits(
