@@ -11,9 +11,10 @@ from scipy.interpolate import PchipInterpolator
 
 import gradely
 from gradely.kernel import batch
+from gradely.kernel.compositions import TieGroup, best_order
 from gradely.kernel.families import cascade
 from gradely.kernel.gains import DISCOUNTS
-from gradely.kernel.ties import Group, best_order, order_ties
+from gradely.kernel.ties import order_ties
 from gradely.measures import gap
 from gradely.relevance.phi import interpolate
 from tests.cases import CASES
@@ -239,7 +240,7 @@ def test_the_best_order_is_that_of_all_orders(sign):
             above[kind] += 1
     order = best_order((2, 3), lambda kind, placed: value[kind, *placed], sign)
     assert worth[tuple(order)] == pytest.approx((max if sign > 0 else min)(worth.values()))
-    assert Group(0, (0, 1), (2, 3)).states == 12
+    assert TieGroup(range(5), 0, 5, (0, 1), (2, 3)).states == 12
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5, 40])

@@ -12,9 +12,8 @@ import pytest
 import gradely
 from gradely import G, from_arrays, from_ids, infAP, xGAP
 from gradely.kernel.backend import ignore_overflow
-from gradely.kernel.ties import Group
+from gradely.kernel.compositions import tied_queries
 from gradely.measures import gap, searched_measure
-from gradely.measures.searched_measure import _groups
 
 USERS = {1: 0.5, 2: 0.2, 3: 0.3}
 ABOVE, TIED, UNJUDGED = (0, 1), (2, 3, 4), 9
@@ -51,10 +50,8 @@ def test_what_a_search_adds_for_a_document_is_what_it_adds_in_that_order(measure
     with ignore_overflow():
         batch = measure.apply_relevance(batch)
         kind = dict(zip((*ABOVE, *TIED), map(int, measure.kinds(batch)[0]), strict=False))
-        counts = Counter(kind[doc] for doc in TIED)
-        kinds = sorted(counts)
-        group = Group(3, tuple(kinds), tuple(counts[kind] for kind in kinds))
-        adds = measure.scene(batch, 0)(group, Counter(kind[doc] for doc in ABOVE if kind[doc]))
+        kinds = sorted({kind[doc] for doc in TIED})
+        adds = measure.scenes(batch)(0)(3, tuple(kinds), Counter(kind[doc] for doc in ABOVE if kind[doc]))
         for order in permutations(TIED):
             expected = measure.plain_terms(measure.apply_relevance(ranked(order, labels)))[0, 2:5]
             numbers = [kinds.index(kind[doc]) for doc in order]
@@ -63,15 +60,33 @@ def test_what_a_search_adds_for_a_document_is_what_it_adds_in_that_order(measure
 
 
 @pytest.mark.parametrize(("ties", "before"), [("best", 0), ("worst", 3)])
-def test_the_places_of_a_group_begin_behind_what_is_put_first(ties, before):
+def test_the_places_of_a_group_begin_behind_what_is_put_first(ties, before, monkeypatch):
     """Five judged documents, three tied with two that have no judgment; those and one of kind 0 are worst first."""
     batch = from_arrays([3, 1, 1, 1, 0], [1, 2, 0, 1, 1], ties=ties)
     batch = replace(batch, tied=batch.tied + 2 * (batch.tied > 1), above=batch.above + 2 * (batch.above > 1))
-    assert list(_groups(batch, 0, [1, 2, 0, 1, 1])) == [
-        (range(1), Group(0, (1,), (1,))),
-        (range(1, 4), Group(1 + before, (1, 2), (1, 1))),
-        (range(4, 5), Group(6, (1,), (1,))),
+    asked = []
+
+    def scene(start, kinds, above):
+        asked.append((start, len(kinds), above.total()))
+        return lambda kind, placed: 0.0
+
+    monkeypatch.setattr(G, "scenes", lambda *_: lambda _: scene)
+    G().priority(batch)
+    assert asked == [(1 + before, 2, 1)]
+
+
+def test_tie_groups_of_a_query_with_kinds():
+    """The same query behind one without ties; documents without a kind or without a judgment are the rest."""
+    batch = from_arrays([[5, 4, 3, 2, 1], [3, 1, 1, 1, 0]], [[1, 0, 0, 0, 0], [1, 2, 0, 1, 1]])
+    batch = replace(batch, tied=batch.tied + 2 * (batch.tied > 1), above=batch.above + 2 * (batch.above > 3))
+    (query,) = tied_queries(batch, np.array([[1, 0, 0, 0, 0], [1, 2, 0, 1, 1]]))
+    assert query.row == 1 and query.kinds == [1, 2, 0, 1, 1]
+    assert query.groups == [
+        (range(1), 0, 1, (1,), (1,)),
+        (range(1, 4), 1, 5, (1, 2), (1, 1)),
+        (range(4, 5), 6, 1, (1,), (1,)),
     ]
+    assert [group.rest for group in query.groups] == [0, 3, 0] and query.groups[1].by_kind == {1: 1, 2: 1}
 
 
 def test_documents_that_can_take_each_other_s_place_are_of_one_kind():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely.kernel import ties
+from gradely.kernel import compositions
 from gradely.measures import PLAIN
 from tests import reference
 
@@ -93,7 +93,7 @@ def test_expected_best_and_worst_are_the_mean_and_the_extremes_of_all_orders(nam
 @pytest.mark.parametrize(("name", "settings", "k"), CASES)
 def test_groups_that_are_too_large_to_search_have_bounds(name, settings, k, monkeypatch):
     monkeypatch.setattr("gradely.measures.searched_measure.STATES", 1)
-    assert ties.STATES > 1
+    assert compositions.STATES > 1
     for seed in range(4):
         query = Query(f"bound {name} {settings} {k} {seed}")
         values = query.values(name, settings, k)

@@ -1,24 +1,28 @@
 """Compositions: how many documents of each kind stand above a place of a tie group, and with what chance.
 
 Many measures depend, at a place, on nothing else. So their mean over all orders is a mean over compositions, which are
-far fewer. Documents that only take a place, as unjudged ones do, are the rest and no kind of their own. The search for
-the best order (`kernel/ties.py`) goes through the same states.
+far fewer, and their best order is found by dynamic programming over the same states. Documents that only take a place,
+as unjudged ones do, are the rest and no kind of their own.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from itertools import groupby
+from itertools import groupby, product
 from math import prod
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from gradely.errors import TooManyOrders
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.ties import Adds
 
 MOST = 100_000
 """places times compositions of a tie group of which a mean is taken, which take half a second"""
+STATES = 2000
+"""a tie group with more states is not searched for its best order; this number takes some milliseconds"""
+
+Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
+"""From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""
 
 
 class TieGroup(NamedTuple):
@@ -34,6 +38,11 @@ class TieGroup(NamedTuple):
     """the distinct kinds, ascending"""
     counts: tuple[int, ...]
     """how many documents there are of each"""
+
+    @property
+    def by_kind(self) -> dict[int, int]:
+        """How many documents there are, by kind."""
+        return dict(zip(self.kinds, self.counts, strict=True))
 
     @property
     def rest(self) -> int:
@@ -59,20 +68,59 @@ def find_cut(groups: Sequence[TieGroup], k: int | None) -> int | None:
     return next((i for i, group in enumerate(groups) if 0 < group.places(k) < group.size), None)
 
 
-def tie_groups(batch: Batch, row: int, kinds: Sequence[int]) -> Iterator[TieGroup]:
-    """Yield the tie groups of a query, also those of one document; `kinds` has a number for each column, 0 for none."""
-    first, above, tied, judged = (to_lists(x[row, :]) for x in (batch.first, batch.above, batch.tied, batch.judged))
+class TiedQuery(NamedTuple):
+    """A query in which documents of a kind tie."""
+
+    row: int
+    kinds: list[int]
+    """the kind of the document in each column, 0 for none"""
+    groups: list[TieGroup]
+    """all its tie groups, also those of one document"""
+
+
+def tied_queries(batch: Batch, kinds: Array, chosen: Array | None = None) -> Iterator[TiedQuery]:
+    """Yield the queries in which documents of a kind tie, or those that are flagged in `chosen`, [Q]."""
+    xp = batch.xp
+    chosen = xp.any((kinds > 0) & (batch.tied > 1), axis=1) if chosen is None else chosen
+    (rows,) = xp.nonzero(chosen)
+    fields = (kinds, batch.judged, batch.first, batch.above, batch.tied)
+    columns = [to_lists(rows), *(to_lists(xp.take(field, rows, axis=0)) for field in fields)]
+    for row, numbers, judged, *places in zip(*columns, strict=True):
+        own = [int(kind) for kind in numbers]
+        yield TiedQuery(int(row), own, list(_tie_groups(own, judged, *places)))
+
+
+def _tie_groups(
+    kinds: list[int], judged: list[bool], first: list[int], above: list[int], tied: list[int]
+) -> Iterator[TieGroup]:
     for start, members in groupby((c for c in range(len(kinds)) if judged[c]), key=lambda c: first[c]):
         columns = range(int(start), int(start) + len(list(members)))
         counts = Counter(kinds[c] for c in columns if kinds[c])
-        own = sorted(counts)
-        yield TieGroup(
-            columns,
-            int(above[columns.start]),
-            int(tied[columns.start]),
-            tuple(own),
-            tuple(counts[kind] for kind in own),
-        )
+        own = tuple(sorted(counts))
+        size = int(tied[columns.start])
+        yield TieGroup(columns, int(above[columns.start]), size, own, tuple(counts[kind] for kind in own))
+
+
+def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
+    """Return the kinds, by number, in the order with the largest sum, or the smallest for a sign of -1.
+
+    What a document adds depends on its kind and on how many of each kind stand above it. So the best way to place some
+    of each kind follows from the best ways to place one fewer: dynamic programming, exact.
+    """
+    best, last = {(0,) * len(counts): 0.0}, dict[tuple[int, ...], int]()
+    for placed in product(*(range(count + 1) for count in counts)):
+        for kind, count in enumerate(counts):
+            if placed[kind] < count:
+                after = (*placed[:kind], placed[kind] + 1, *placed[kind + 1 :])
+                value = best[placed] + sign * adds(kind, placed)
+                if after not in best or value > best[after]:
+                    best[after], last[after] = value, kind
+    order, remaining = [], tuple(counts)
+    while any(remaining):
+        kind = last[remaining]
+        order.append(kind)
+        remaining = (*remaining[:kind], remaining[kind] - 1, *remaining[kind + 1 :])
+    return order[::-1]
 
 
 @lru_cache(maxsize=4096)
@@ -126,20 +174,23 @@ def mean_of_kind(group: TieGroup, number: int, adds_behind: Callable[[int], Adds
 
 
 def fill_groups(
-    batch: Batch, terms: Array, kinds: Array, mean: Callable[[int, list[TieGroup]], dict[int, dict[int, float]]]
+    batch: Batch, terms: Array, kinds: Array, mean: Callable[[TiedQuery], dict[int, dict[int, float]]]
 ) -> Array:
     """Return the terms, with those of documents of a kind that tie replaced by their means.
 
-    `mean` takes the number of a query and its groups, and returns, for the numbers of some groups, means by kind.
+    `mean` returns, for the numbers of some tie groups of a query, means by kind.
     """
-    xp, numbers = batch.xp, to_lists(batch.to_real(kinds))
     rows = to_lists(terms)
-    for q, odd in enumerate(to_lists(xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
-        if not odd:
-            continue
-        own = [int(kind) for kind in numbers[q]]
-        groups = list(tie_groups(batch, q, own))
-        for i, means in mean(q, groups).items():
-            for c in groups[i].columns:
-                rows[q][c] = means.get(own[c], 0.0)
-    return xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+    for query in tied_queries(batch, kinds):
+        for i, means in mean(query).items():
+            for c in query.groups[i].columns:
+                rows[query.row][c] = means.get(query.kinds[c], 0.0)
+    return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+
+
+def replace_rows(batch: Batch, terms: Array, rows: Mapping[int, list[float]]) -> Array:
+    """Return the terms, with those of some queries replaced."""
+    every = to_lists(terms)
+    for row, own in rows.items():
+        every[row] = own
+    return batch.xp.asarray(every, dtype=terms.dtype, device=batch.device)

@@ -1,8 +1,6 @@
 """Sums and means over tie groups, exactly and without enumerating orders."""
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
-from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.kernel.backend import as_type, running_sum, sums_before, take_in_rows, to_lists
@@ -188,48 +186,3 @@ def place_columns(ordered: Batch, batch: Batch, places: Mapping[int, Sequence[tu
     grade = batch.xp.asarray(rows[0], dtype=batch.grade.dtype, device=batch.device)
     above = batch.xp.astype(batch.xp.asarray(rows[1], dtype=batch.grade.dtype, device=batch.device), batch.above.dtype)
     return ordered.reorder(grade=grade, above=above)
-
-
-STATES = 2000
-"""a tie group with more states is not searched; this number takes some milliseconds"""
-
-Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
-"""From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""
-
-
-class Group(NamedTuple):
-    """The tied documents of a query that are of a kind: those that may change places."""
-
-    start: int
-    """how many documents stand above them, whatever their order: also those of the group that are put first"""
-    kinds: tuple[int, ...]
-    """the distinct kinds, ascending"""
-    counts: tuple[int, ...]
-    """how many there are of each"""
-
-    @property
-    def states(self) -> int:
-        """How many ways there are to have placed some of each kind."""
-        return prod(count + 1 for count in self.counts)
-
-
-def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
-    """Return the kinds, by number, in the order with the largest sum, or the smallest for a sign of -1.
-
-    What a document adds depends on its kind and on how many of each kind stand above it. So the best way to place some
-    of each kind follows from the best ways to place one fewer: dynamic programming, exact.
-    """
-    best, last = {(0,) * len(counts): 0.0}, dict[tuple[int, ...], int]()
-    for placed in product(*(range(count + 1) for count in counts)):
-        for kind, count in enumerate(counts):
-            if placed[kind] < count:
-                after = (*placed[:kind], placed[kind] + 1, *placed[kind + 1 :])
-                value = best[placed] + sign * adds(kind, placed)
-                if after not in best or value > best[after]:
-                    best[after], last[after] = value, kind
-    order, remaining = [], tuple(counts)
-    while any(remaining):
-        kind = last[remaining]
-        order.append(kind)
-        remaining = (*remaining[:kind], remaining[kind] - 1, *remaining[kind + 1 :])
-    return order[::-1]

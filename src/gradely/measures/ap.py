@@ -1,19 +1,19 @@
 """Average precision of binary relevance and what is near it: AP, infAP of a judged sample, IPrec, bpref."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import accumulate
-from operator import add
+from operator import add, mul
 from typing import Any, Self
 
 from gradely.errors import MeasureError, TooManyOrders
 from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
+from gradely.kernel.compositions import Adds, TiedQuery, TieGroup, fill_groups, hypergeometric
 from gradely.kernel.families import Opposition, mean_threshold, precisions, preference
 from gradely.kernel.parameters import is_number, parameter, to_python
-from gradely.kernel.ties import Adds, Group, sum_around, sum_before, sum_in_group, up_to_column
+from gradely.kernel.ties import sum_around, sum_before, sum_in_group, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch, over_count
 from gradely.measures.base import Binary, Expected
 from gradely.measures.searched_measure import ComposedMeasure, Scene
@@ -117,27 +117,28 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.full_like(batch.first, POOLED))
         return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
-    def scene(self, batch: Batch, row: int) -> Scene:  # noqa: ARG002 - counts say all
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:  # noqa: ARG002 - counts say all
         """What a relevant document adds below the given numbers of each kind."""
 
-        def of(group: Group, above: Counter[int]) -> Adds:
+        def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
             def adds(kind: int, placed: tuple[int, ...]) -> float:
-                rank = group.start + sum(placed) + 1
-                if group.kinds[kind] != RELEVANT or (self.k is not None and rank > self.k):
+                rank = start + sum(placed) + 1
+                if kinds[kind] != RELEVANT or (self.k is not None and rank > self.k):
                     return 0.0
-                count = above + Counter(dict(zip(group.kinds, placed, strict=True)))
-                return _estimate(rank, count.total(), count[RELEVANT], count[RELEVANT] + count[OTHER])
+                count = above + Counter(dict(zip(kinds, placed, strict=True)))
+                judged = count[RELEVANT] + count[OTHER]
+                return (1 + count.total() * (count[RELEVANT] + EPSILON) / (judged + 2 * EPSILON)) / rank
 
             return adds
 
-        return of
+        return lambda row: scene  # noqa: ARG005 - the same for all queries
 
     def check_states(self, group: TieGroup) -> None:
         """Nothing to refuse: the mean takes as many steps as there are places and judged documents."""
 
     def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:  # noqa: ARG002 - closed
         """What a relevant document of the group adds, with x others of the group above it, j of them judged."""
-        counts = dict(zip(group.kinds, group.counts, strict=True))
+        counts = group.by_kind
         r, judged = counts.get(RELEVANT, 0), counts.get(RELEVANT, 0) + counts.get(OTHER, 0)
         unjudged = counts.get(POOLED, 0) / max(group.size - judged, 1)
         found = (r - 1) / max(judged - 1, 1)
@@ -179,11 +180,6 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         return xp.where(relevant & counts, terms, 0.0)
 
 
-def _estimate(rank: int, pool: int, r: int, judged: int) -> float:
-    """Return what a relevant document adds at a rank below the given numbers of pooled, relevant and judged ones."""
-    return (1 + pool * (r + EPSILON) / (judged + 2 * EPSILON)) / rank
-
-
 def round_half_up(batch: Batch, documents: Array) -> Array:
     """The nearest whole number, halves up, as trec_eval 10 has it."""
     floor = batch.xp.floor(documents)
@@ -211,9 +207,11 @@ def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) 
 class BestPrecision:
     """The best precision of a query from where enough relevant documents are found, over all orders of its ties."""
 
-    def __init__(self, measure: object, batch: Batch, groups: list[TieGroup], needed: int, k: int | None) -> None:
-        """Take the tie groups of a query, the number of relevant documents that are needed, and the cut-off."""
-        self.groups, self.needed, self.k, self.xp = groups, needed, k, batch.xp
+    def __init__(
+        self, measure: object, batch: Batch, groups: list[TieGroup], needed: Iterable[int], k: int | None
+    ) -> None:
+        """Take the tie groups of a query, several numbers of relevant documents that are needed, and the cut-off."""
+        self.groups, self.needed, self.k, self.xp = groups, list(needed), k, batch.xp
         self.found = list(accumulate((sum(group.counts) for group in groups), initial=0))
         values = sorted({precision for i in range(len(groups)) for precision in self._possible(i)})
         steps = len(values) * sum(group.places(k) * sum(group.counts) for group in groups if group.size > 1)
@@ -222,43 +220,46 @@ class BestPrecision:
                 f"{measure}: the exact mean over the orders of tied documents takes {steps:,} steps, more than"
                 f" {MOST_STEPS:,}; ties='sampled' estimates it, and best, worst, trec, order and random take one order"
             )
-        self.values = batch.xp.asarray([0.0, *values], dtype=batch.grade.dtype, device=batch.device)
+        like = {"dtype": batch.grade.dtype, "device": batch.device}
+        self.values = batch.xp.asarray([0.0, *values], **like)[None, :]
+        self.least = batch.xp.asarray(self.needed, **like)[:, None]
 
     def _possible(self, i: int) -> Iterator[float]:
         """Yield the precisions that can occur at a relevant document of a group and count."""
         group = self.groups[i]
         for a in range(1, sum(group.counts) + 1):
-            if self.found[i] + a >= self.needed:
+            if self.found[i] + a >= min(self.needed):
                 for x in range(a, group.places(self.k) + 1):
                     yield (self.found[i] + a) / (group.above + x)
 
-    def by_group(self) -> list[float]:
-        """Return how much each group adds to the mean of the best precision, from the first on."""
-        below, best, adds = self.xp.ones_like(self.values), 0.0, []
+    def by_group(self) -> list[list[float]]:
+        """Return how much each group adds to the mean of the best precision, for each number that is needed."""
+        below = self.xp.ones_like(self.least * self.values)
+        best, adds = [0.0] * len(self.needed), []
         for i, group in enumerate(self.groups):
+            mean = best
             if sum(group.counts) and group.places(self.k):
                 below = below * self._stays_below(i)
-                share = below - self.xp.concat([below[:1] * 0, below[:-1]])
-                mean = float(self.xp.sum(self.values * share))
-                adds.append(mean - best)
-                best = mean
-            else:
-                adds.append(0.0)
+                share = below - self.xp.concat([below[:, :1] * 0, below[:, :-1]], axis=1)
+                mean = to_lists(self.xp.sum(self.values * share, axis=1))
+            adds.append([after - before for after, before in zip(mean, best, strict=True)])
+            best = mean
         return adds
 
     def _stays_below(self, i: int) -> Array:
-        """Return the chance that no precision in a group that counts exceeds each of the values.
+        """Return, for each number that is needed, the chance that no precision that counts exceeds each of the values.
 
         A walk over the places: `reached` has the chances to have found 0, 1, … relevant documents and none too early.
         """
         group, found, xp = self.groups[i], self.found[i], self.xp
         r, n = sum(group.counts), group.size
-        reached = [xp.ones_like(self.values), *(xp.zeros_like(self.values) for _ in range(r))]
+        one = xp.ones_like(self.least * self.values)
+        reached = [one, *(xp.zeros_like(one) for _ in range(r))]
         for x in range(1, group.places(self.k) + 1):
             for a in range(min(r, x) - 1, -1, -1):
                 step = reached[a] * ((r - a) / (n - x + 1))
-                if found + a + 1 >= self.needed:
-                    step = xp.where((found + a + 1) / (group.above + x) <= self.values, step, 0.0)
+                early, low = found + a + 1 < self.least, (found + a + 1) / (group.above + x) <= self.values
+                step = xp.where(early | low, step, 0.0)
                 reached[a + 1] = reached[a + 1] * _others_left(n - x + 1, r - a - 1) + step
             reached[0] = reached[0] * _others_left(n - x + 1, r)
         return reduce(add, reached)
@@ -338,12 +339,12 @@ class IPrec(Binary):
         relevant = self.relevant(batch)
         needed = [to_lists(self.needed(batch, level)) for level in self.levels]
 
-        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
-            adds = [0.0] * len(groups)
-            for count, times in Counter(int(level[row]) for level in needed).items():
-                best = BestPrecision(self, batch, groups, count, self.k)
-                adds = [total + times * more for total, more in zip(adds, best.by_group(), strict=True)]
-            return {i: {1: adds[i] / sum(groups[i].counts)} if groups[i].counts else {} for i in range(len(groups))}
+        def mean(query: TiedQuery) -> dict[int, dict[int, float]]:
+            times = Counter(int(level[query.row]) for level in needed)
+            adds = BestPrecision(self, batch, query.groups, times, self.k).by_group()
+            sums = [sum(map(mul, times.values(), of_group)) for of_group in adds]
+            counts = [sum(group.counts) for group in query.groups]
+            return {i: {1: sums[i] / count} if count else {} for i, count in enumerate(counts)}
 
         return fill_groups(batch, terms, batch.xp.astype(relevant, batch.first.dtype), mean)
 

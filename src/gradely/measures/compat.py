@@ -5,7 +5,7 @@ from collections import Counter
 from gradely.errors import MeasureError
 from gradely.kernel.backend import equal_runs, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.compositions import TieGroup, fill_groups, hypergeometric
+from gradely.kernel.compositions import TiedQuery, TieGroup, fill_groups, hypergeometric
 from gradely.kernel.parameters import parameter
 from gradely.measures.base import Graded
 from gradely.measures.searched_measure import levels_of
@@ -62,15 +62,15 @@ class Compat(Graded, Persistent):
         sums, width = to_lists(self._sums(batch)), batch.pool.shape[1]
         length = [int(x) for x in to_lists(batch.to_real(self._length(batch)))]
 
-        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
-            above, means = Counter[int](), {}
-            for i, group in enumerate(groups):
+        def mean(query: TiedQuery) -> dict[int, dict[int, float]]:
+            above, means, end = Counter[int](), {}, sums[length[query.row]]
+            for i, group in enumerate(query.groups):
                 if group.size > 1:
                     means[i] = {
-                        kind: self._mean(group, count, width - kind + above[kind], sums, sums[length[row]])
-                        for kind, count in zip(group.kinds, group.counts, strict=True)
+                        kind: self._mean(group, count, width - kind + above[kind], sums, end)
+                        for kind, count in group.by_kind.items()
                     }
-                above.update(dict(zip(group.kinds, group.counts, strict=True)))
+                above.update(group.by_kind)
             return means
 
         return fill_groups(batch, terms, level, mean)

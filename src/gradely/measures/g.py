@@ -2,18 +2,20 @@
 
 import math
 from collections import Counter
+from collections.abc import Callable
 from itertools import accumulate
 from operator import mul
 from typing import NamedTuple, Self
 
 from gradely.kernel.backend import ignore_overflow, sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import Adds
 from gradely.kernel.families import Opposition, preference
 from gradely.kernel.gains import log2, units
-from gradely.kernel.ties import Adds, Group, Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
+from gradely.kernel.ties import Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
 from gradely.measures.base import Binary
 from gradely.measures.dcg import GainBased
-from gradely.measures.searched_measure import ComposedMeasure, Scene, WholeNumbers, levels_of
+from gradely.measures.searched_measure import ComposedMeasure, Scene, WholeNumbers, by_kind, levels_of
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -99,6 +101,31 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array) -
     return gain / missed.discount(batch, exponent)
 
 
+def _gain_scene(gain: dict[int, float], pool: list[float], power: float, unit: float, k: int | None) -> Scene:
+    """Return what documents of a query add, by kind and pool; gains are in units of 2^power, in which 1 is `unit`."""
+    ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], WholeNumbers(pool)
+    cost = list(accumulate(map(whole, ideal), initial=0))
+    numbers = {kind: whole(value) for kind, value in gain.items()}
+
+    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+        gains = [numbers[kind] for kind in kinds]
+        found = sum(count * numbers[kind] for kind, count in above.items())
+
+        def adds(kind: int, placed: tuple[int, ...]) -> float:
+            rank = start + sum(placed) + 1
+            if k is not None and rank > k:
+                return 0.0
+            gained = found + sum(map(mul, gains, placed)) + gains[kind]
+            missed = float((cost[min(rank, len(ideal))] - gained) / whole.scale)
+            two = 2.0 + max(0, rank - len(ideal))
+            discount = power + math.log2(missed + two * unit) if missed else math.log2(two)
+            return gain[kinds[kind]] / discount
+
+        return adds
+
+    return scene
+
+
 class G(ComposedMeasure, GainBased):
     """The share of all gain that is found, each gain discounted by how far an ideal ranking is ahead by then.
 
@@ -134,33 +161,13 @@ class G(ComposedMeasure, GainBased):
         """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""
         return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
 
-    def scene(self, batch: Batch, row: int) -> Scene:
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
         """A gain over what is missed by then."""
         exponent = self._units(batch)
-        power, unit = float(exponent[row, 0]), float(units(batch, exponent)[row, 0])
-        pool = to_lists(self.ideal(batch)[row, :])
-        ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], WholeNumbers(pool)
-        cost = list(accumulate(map(whole, ideal), initial=0))
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
-        gain: dict[int, float] = dict(zip(kinds, to_lists(self.retrieved_gains(batch)[row, :]), strict=True))
-
-        def of(group: Group, above: Counter[int]) -> Adds:
-            gains = [whole(gain[kind]) for kind in group.kinds]
-            start = sum(count * whole(gain[kind]) for kind, count in above.items())
-
-            def adds(kind: int, placed: tuple[int, ...]) -> float:
-                rank = group.start + sum(placed) + 1
-                if self.k is not None and rank > self.k:
-                    return 0.0
-                gained = start + sum(map(mul, gains, placed)) + gains[kind]
-                missed = float((cost[min(rank, len(ideal))] - gained) / whole.scale)
-                two = 2.0 + max(0, rank - len(ideal))
-                discount = power + math.log2(missed + two * unit) if missed else math.log2(two)
-                return gain[group.kinds[kind]] / discount
-
-            return adds
-
-        return of
+        powers, ones = (to_lists(x[:, 0]) for x in (exponent, units(batch, exponent)))
+        pools = to_lists(self.ideal(batch))
+        (gain_of,) = by_kind(self.kinds(batch), self.retrieved_gains(batch))
+        return lambda row: _gain_scene(gain_of(row), pools[row], powers[row], ones[row], self.k)
 
     def _units(self, batch: Batch) -> Array:
         """Return [Q, 1]: the exponent of the units of the gains."""

@@ -6,7 +6,7 @@ users: those whose threshold lies above the next lower level and not above this 
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from itertools import islice
 from math import ceil, isclose
@@ -14,15 +14,16 @@ from operator import add, mul
 from typing import Any, NamedTuple, Self
 
 from gradely.errors import MeasureError
-from gradely.kernel.backend import is_any, sum_rows, to_lists
+from gradely.kernel.backend import is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import Adds
 from gradely.kernel.families import harmonics, lower_levels, threshold
 from gradely.kernel.parameters import is_number, parameter, to_python
-from gradely.kernel.ties import Adds, Group, sum_around, up_to_column
+from gradely.kernel.ties import sum_around, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.measures.ap import mean_precisions
 from gradely.measures.base import Binary, Expected, Graded
-from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
 from gradely.relevance import Levels
 from gradely.tables import count_of
 
@@ -368,6 +369,27 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
+def _user_scene(users: dict[int, float], weight: dict[int, float], k: int | None) -> Scene:
+    """Return what documents of a query add to xGAP, by the users and the weight w of each kind."""
+
+    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+        shared = [[min(users[a], users[b]) for a in kinds] for b in kinds]
+        own = [
+            users[kind] + sum(count * min(users[kind], users[other]) for other, count in above.items())
+            for kind in kinds
+        ]
+
+        def adds(kind: int, placed: tuple[int, ...]) -> float:
+            rank = start + sum(placed) + 1
+            if k is not None and rank > k:
+                return 0.0
+            return weight[kinds[kind]] * sum(map(mul, shared[kind], placed), own[kind]) / rank
+
+        return adds
+
+    return scene
+
+
 class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
     """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
 
@@ -411,32 +433,11 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         relevant = self.up_to(batch, self.thresholds(batch).share) > 0
         return batch.xp.where(relevant, self.level_of(batch), 0)
 
-    def scene(self, batch: Batch, row: int) -> Scene:
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
         """Each document adds w / rank times the users that it shares with those down to it, itself included."""
-        shared, weight = (
-            to_lists(x[row, :]) for x in (self.up_to(batch, self.thresholds(batch).share), self.document_weight(batch))
-        )
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(batch))[row, :])]
-        users: dict[int, float] = dict(zip(kinds, shared, strict=True))
-        w: dict[int, float] = dict(zip(kinds, weight, strict=True))
-
-        def of(group: Group, above: Counter[int]) -> Adds:
-            table = [[min(users[a], users[b]) for a in group.kinds] for b in group.kinds]
-            start = [
-                users[kind] + sum(count * min(users[kind], users[other]) for other, count in above.items())
-                for kind in group.kinds
-            ]
-
-            def adds(kind: int, placed: tuple[int, ...]) -> float:
-                rank = group.start + sum(placed) + 1
-                if self.k is not None and rank > self.k:
-                    return 0.0
-                users_above = sum(map(mul, table[kind], placed), start[kind])
-                return w[group.kinds[kind]] * users_above / rank
-
-            return adds
-
-        return of
+        share = self.up_to(batch, self.thresholds(batch).share)
+        users_of, weight_of = by_kind(self.kinds(batch), share, self.document_weight(batch))
+        return lambda row: _user_scene(users_of(row), weight_of(row), self.k)
 
     def bound(self, batch: Batch) -> Array:
         """The extreme of each threshold on its own.

@@ -2,14 +2,24 @@
 
 from abc import abstractmethod
 from collections import Counter
+from collections.abc import Callable
 from itertools import chain, product
 from typing import NamedTuple
 
 from gradely.kernel.backend import equal_runs, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.compositions import TieGroup, check_compositions, compositions, find_cut, tie_groups
+from gradely.kernel.compositions import (
+    STATES,
+    TiedQuery,
+    TieGroup,
+    check_compositions,
+    compositions,
+    find_cut,
+    replace_rows,
+    tied_queries,
+)
 from gradely.kernel.families import lower_levels
-from gradely.kernel.ties import STATES, GroupSums, sum_around
+from gradely.kernel.ties import GroupSums, sum_around
 from gradely.measures.base import Binary, Graded
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, levels_of
 
@@ -85,15 +95,13 @@ class PairMeasure(ArrangedMeasure):
 
         The number of pairs is random there, so that all documents of the query have to wait for it.
         """
-        rows, right, levels = to_lists(terms), to_lists(pairs.right), to_lists(batch.to_real(level))
-        counts = [int(count) for count in to_lists(pairs.count[:, 0])]
-        for q, odd in enumerate(to_lists(batch.xp.any(cut, axis=1))):
-            if odd:
-                kinds = [int(kind) for kind in levels[q]]
-                rows[q] = self._mean_of_row(list(tie_groups(batch, q, kinds)), kinds, right[q], counts[q])
-        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+        right, counts = to_lists(pairs.right), to_lists(pairs.count[:, 0])
+        queries = tied_queries(batch, level, batch.xp.any(cut, axis=1))
+        rows = {query.row: self._mean_of_query(query, right[query.row], int(counts[query.row])) for query in queries}
+        return replace_rows(batch, terms, rows)
 
-    def _mean_of_row(self, groups: list[TieGroup], kinds: list[int], right: list[float], count: int) -> list[float]:
+    def _mean_of_query(self, query: TiedQuery, right: list[float], count: int) -> list[float]:
+        groups, kinds = query.groups, query.kinds
         k, group = self.k or 0, groups[find_cut(groups, self.k) or 0]
         check_compositions(self, 1, group.counts)
         before = _levels_above(groups, group)
@@ -108,7 +116,7 @@ class PairMeasure(ArrangedMeasure):
                     adds[level] += chance / pairs * inside.below(level)
                 for level, number in zip(group.kinds, placed, strict=True):
                     won[level] += chance / pairs * number * inside.below(level) / 2
-        size = dict(zip(group.kinds, group.counts, strict=True))
+        size = group.by_kind
         terms = [0.0] * len(kinds)
         for c in chain.from_iterable(other.columns for other in groups if other.above < group.above):
             terms[c] = right[c] * inverse + (adds[kinds[c]] if kinds[c] else 0.0)
@@ -116,9 +124,12 @@ class PairMeasure(ArrangedMeasure):
             terms[c] = won[kinds[c]] / size[kinds[c]] if kinds[c] else 0.0
         return terms
 
-    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:  # noqa: ARG002 - counts say all
+    def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
         """Which documents of the group that the cut-off divides stand inside it; the others are sorted by level."""
-        k, best, cut = self.k or 0, batch.ties == "best", find_cut(groups, self.k)
+        return lambda query: self._arrange_query(query.groups, best=batch.ties == "best")
+
+    def _arrange_query(self, groups: list[TieGroup], *, best: bool) -> Arrangement:
+        k, cut = self.k or 0, find_cut(groups, self.k)
         if cut is None or not groups[cut].counts:
             return {}
         group = groups[cut]
@@ -137,7 +148,7 @@ class PairMeasure(ArrangedMeasure):
         idle = [0] * (k - group.above - sum(placed))
         return {cut: [*reversed(order), *idle] if best else [*idle, *order]}
 
-    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+    def too_many(self, groups: list[TieGroup]) -> bool:
         """True where the cut-off leaves too many ways to fill its places."""
         cut = find_cut(groups, self.k)
         return cut is not None and groups[cut].states > STATES
@@ -177,7 +188,7 @@ def _levels_above(groups: list[TieGroup], group: TieGroup) -> Counter[int]:
     levels = Counter[int]()
     for one in groups:
         if one.above < group.above:
-            levels.update(dict(zip(one.kinds, one.counts, strict=True)))
+            levels.update(one.by_kind)
     levels[0] = group.above - levels.total()
     return levels
 
@@ -187,7 +198,7 @@ def _sorted_pairs(groups: list[TieGroup], levels: Counter[int], *, best: bool) -
     pairs = Inside(dict(levels)).within()
     wrong, above = 0, Counter[int]()
     for group in groups:
-        own = Inside(dict(zip(group.kinds, group.counts, strict=True)) | {0: group.rest})
+        own = Inside(group.by_kind | {0: group.rest})
         above[0] = group.above - sum(above[kind] for kind in above if kind)
         wrong += sum(count * Inside(dict(above)).below(level) for level, count in own.counts.items())
         wrong += 0 if best else own.within()

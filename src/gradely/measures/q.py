@@ -1,6 +1,7 @@
 """Measures of the blended ratio, which counts relevant documents and their gain at once: Q and P+."""
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import accumulate, product
 from math import inf, prod
 from typing import NamedTuple
@@ -8,14 +9,22 @@ from typing import NamedTuple
 from gradely.errors import MeasureError
 from gradely.kernel.backend import take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.compositions import TieGroup, find_cut, hypergeometric, tie_groups
+from gradely.kernel.compositions import (
+    STATES,
+    TiedQuery,
+    TieGroup,
+    find_cut,
+    hypergeometric,
+    replace_rows,
+    tied_queries,
+)
 from gradely.kernel.families import Places, threshold
 from gradely.kernel.gains import headroom, units
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums
-from gradely.kernel.ties import STATES, Sums, group_places, sum_in_parts
+from gradely.kernel.ties import Sums, group_places, sum_in_parts
 from gradely.measures.dcg import GainBased
-from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, levels_of, sort_kinds
+from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, by_kind, levels_of, sort_kinds
 
 
 class Blend(NamedTuple):
@@ -190,9 +199,8 @@ class Target(NamedTuple):
     def of(cls, groups: list[TieGroup], number: int, kind: int, k: int | None) -> "Target":
         """Return a group whose documents of a kind are to be the best in the top k."""
         group = groups[number]
-        counts = dict(zip(group.kinds, group.counts, strict=True))
-        lower = {other: count for other, count in counts.items() if other < kind}
-        return cls(group, number, group.places(k), kind, lower, counts[kind])
+        lower = {other: count for other, count in group.by_kind.items() if other < kind}
+        return cls(group, number, group.places(k), kind, lower, group.by_kind[kind])
 
 
 class Row(NamedTuple):
@@ -246,20 +254,16 @@ class Pplus(ArrangedMeasure, Blended):
 
     def _mean_terms(self, batch: Batch, ratios: Array, terms: Array) -> Array:
         """Return the terms, of queries with ties as means over the places of the best document."""
-        kinds, expected = self.kinds(batch), to_lists(ratios)
-        rows, numbers = to_lists(terms), to_lists(batch.to_real(kinds))
-        for q, odd in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
-            if odd:
-                own = [int(kind) for kind in numbers[q]]
-                rows[q] = self._mean_of_row(batch, q, list(tie_groups(batch, q, own)), own, expected[q])
-        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+        row_of, expected = self._rows(batch), to_lists(ratios)
+        queries = tied_queries(batch, self.kinds(batch))
+        rows = {query.row: self._mean_of_query(query, row_of(query.row), expected[query.row]) for query in queries}
+        return replace_rows(batch, terms, rows)
 
-    def _row(self, batch: Batch, q: int) -> Row:
-        one = batch.rows(slice(q, q + 1))
-        blend = self.blend(one)
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(one))[0, :])]
-        value: dict[int, float] = dict(zip(kinds, to_lists(self.value(one)[0, :]), strict=True))
-        return Row(value, float(blend.count[0, 0]), to_lists(blend.gain[0, :]))
+    def _rows(self, batch: Batch) -> Callable[[int], Row]:
+        blend = self.blend(batch)
+        counts, gains = to_lists(blend.count[:, 0]), to_lists(blend.gain)
+        (value_of,) = by_kind(self.kinds(batch), self.value(batch))
+        return lambda row: Row(value_of(row), counts[row], gains[row])
 
     def _targets(self, groups: list[TieGroup]) -> list[tuple[Target, float]]:
         """Return where the best document can stand, each with the chance that nothing better is in the top k."""
@@ -271,20 +275,16 @@ class Pplus(ArrangedMeasure, Blended):
         chance = 1.0
         if cut is not None and better:
             group = groups[cut]
-            counts = dict(zip(group.kinds, group.counts, strict=True))
-            worse = group.size - sum(counts[kind] for kind in better)
+            worse = group.size - sum(group.by_kind[kind] for kind in better)
             for j in range(group.places(self.k)):
                 chance *= max(worse - j, 0) / (group.size - j)
         targets = [(Target.of(groups, cut, kind, self.k), 1.0) for kind in better] if cut is not None else []
         return targets if first is None else [(Target.of(groups, first, best, None), chance), *targets]
 
-    def _mean_of_row(
-        self, batch: Batch, q: int, groups: list[TieGroup], kinds: list[int], ratios: list[float]
-    ) -> list[float]:
-        row, terms = self._row(batch, q), [0.0] * len(ratios)
-        for target, scale in self._targets(groups):
-            above = groups[: target.number]
-            columns = [c for group in above for c in group.columns if kinds[c]]
+    def _mean_of_query(self, query: TiedQuery, row: Row, ratios: list[float]) -> list[float]:
+        kinds, terms = query.kinds, [0.0] * len(ratios)
+        for target, scale in self._targets(query.groups):
+            columns = [c for group in query.groups[: target.number] for c in group.columns if kinds[c]]
             value = sum(row.value[kinds[c]] for c in columns)
             inverse, adds = _sum_over_places(row, target, len(columns), value)
             for c in columns:
@@ -294,13 +294,16 @@ class Pplus(ArrangedMeasure, Blended):
                 terms[c] += scale * adds / len(own)
         return terms
 
-    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+    def too_many(self, groups: list[TieGroup]) -> bool:
         """True where too many compositions can stand before the best document."""
         return any(prod(n + 1 for n in target.lower.values()) > STATES for target, _ in self._targets(groups))
 
-    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:
+    def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
         """What stands before the best document in its tie group: every composition is tried."""
-        best, own = batch.ties == "best", self._row(batch, row)
+        row_of, best = self._rows(batch), batch.ties == "best"
+        return lambda query: self._arrange_query(query.groups, row_of(query.row), best=best)
+
+    def _arrange_query(self, groups: list[TieGroup], own: Row, *, best: bool) -> Arrangement:
         ways: list[tuple[float, int, list[int]]] = []
         for target, chance in self._targets(groups):
             room = target.group.size - target.below - target.many  # of those that gain more, none may be inside
@@ -332,7 +335,7 @@ class Pplus(ArrangedMeasure, Blended):
 
 def _fill(group: TieGroup, order: list[int]) -> list[int]:
     """Return the order of a group that begins with some kinds and goes on with those that gain least."""
-    left = Counter(dict(zip(group.kinds, group.counts, strict=True))) + Counter({0: group.rest})
+    left = Counter(group.by_kind | {0: group.rest})
     left.subtract(order)
     return order + [kind for kind in sorted(left) for _ in range(left[kind])]
 

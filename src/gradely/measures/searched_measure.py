@@ -6,19 +6,30 @@ decides.
 
 from abc import abstractmethod
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Callable, Iterable
+from functools import cache, partial
 from itertools import chain, repeat
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from gradely.kernel.backend import is_any, to_lists
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.compositions import TieGroup, check_compositions, fill_groups, mean_of_kind, tie_groups
-from gradely.kernel.ties import STATES, Adds, Group, best_order, order_ties, place_columns, sum_in_group
+from gradely.kernel.compositions import (
+    STATES,
+    Adds,
+    TiedQuery,
+    TieGroup,
+    best_order,
+    check_compositions,
+    fill_groups,
+    mean_of_kind,
+    tied_queries,
+)
+from gradely.kernel.ties import order_ties, place_columns, sum_in_group
 from gradely.measures.base import Measure, Parts
 
-Scene: TypeAlias = Callable[[Group, Counter[int]], Adds]
-"""From a tie group of a query and the kinds of documents above it to what documents of the group add."""
+Scene: TypeAlias = Callable[[int, tuple[int, ...], Counter[int]], Adds]
+"""From how many documents of a query stand above those of some kinds that tie, these kinds, and how many of each kind
+stand above the tie group, to what documents of the group add."""
 
 
 class SearchedMeasure(Measure):
@@ -38,8 +49,8 @@ class SearchedMeasure(Measure):
         """
 
     @abstractmethod
-    def scene(self, batch: Batch, row: int) -> Scene:
-        """Return what documents add, for one query."""
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
+        """Return a function from the number of a query to what its documents add."""
 
     @abstractmethod
     def plain_terms(self, batch: Batch) -> Array:
@@ -90,29 +101,31 @@ class SearchedMeasure(Measure):
         worth, bounded = batch.to_real(kinds), xp.zeros_like(mixed)
         if batch.untied or batch.ties == "expected" or not is_any(mixed):
             return worth, bounded
-        rows, places = to_lists(worth), to_lists(batch.to_real(bounded))
-        for q, odd in enumerate(to_lists(xp.any(mixed, axis=1))):
-            if odd:
-                rows[q], places[q] = self._row(batch, q, [int(kind) for kind in rows[q]])
+        rows, places, scenes = to_lists(worth), to_lists(batch.to_real(bounded)), self.scenes(batch)
+        for query in tied_queries(batch, kinds, xp.any(mixed, axis=1)):
+            rows[query.row], places[query.row] = _search_query(query, scenes(query.row), best=batch.ties == "best")
         like = {"dtype": worth.dtype, "device": batch.device}
         return xp.asarray(rows, **like), xp.asarray(places, **like) > 0
 
-    def _row(self, batch: Batch, q: int, kinds: list[int]) -> tuple[list[float], list[float]]:
-        """Return worth and what is bounded of one query."""
-        scene, above = self.scene(batch, q), Counter[int]()
-        worth, bounded = [float(kind) for kind in kinds], [0.0] * len(kinds)
-        for columns, group in _groups(batch, q, kinds):
-            if group.states > STATES:
-                bounded[columns.start : columns.stop] = [1.0] * len(columns)
-            elif len(group.kinds) > 1:
-                order = best_order(group.counts, scene(group, above), 1 if batch.ties == "best" else -1)
-                place: dict[int, deque[int]] = {kind: deque() for kind in group.kinds}
-                for i, number in enumerate(order):
-                    place[group.kinds[number]].append(len(order) - i if batch.ties == "best" else i + 1)
-                for c in columns:
-                    worth[c] = float(place[kinds[c]].popleft()) if kinds[c] else 0.0
-            above.update(kinds[c] for c in columns if kinds[c])
-        return worth, bounded
+
+def _search_query(query: TiedQuery, scene: Scene, *, best: bool) -> tuple[list[float], list[float]]:
+    """Return worth and what is bounded of one query; documents of no kind are best last, and worst first."""
+    worth, bounded = [float(kind) for kind in query.kinds], [0.0] * len(query.kinds)
+    above = Counter[int]()
+    for group in query.groups:
+        columns = group.columns
+        if group.states > STATES:
+            bounded[columns.start : columns.stop] = [1.0] * len(columns)
+        elif len(group.kinds) > 1:
+            adds = scene(group.above if best else group.above + group.rest, group.kinds, above)
+            order = best_order(group.counts, adds, 1 if best else -1)
+            place: dict[int, deque[int]] = {kind: deque() for kind in group.kinds}
+            for i, number in enumerate(order):
+                place[group.kinds[number]].append(len(order) - i if best else i + 1)
+            for c in columns:
+                worth[c] = float(place[query.kinds[c]].popleft()) if query.kinds[c] else 0.0
+        above.update(group.by_kind)
+    return worth, bounded
 
 
 class ComposedMeasure(SearchedMeasure):
@@ -124,15 +137,15 @@ class ComposedMeasure(SearchedMeasure):
         return terms if batch.untied or batch.ties != "expected" else self._mean_terms(batch, terms)
 
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
+        scenes = self.scenes(batch)
 
-        def mean(row: int, groups: list[TieGroup]) -> dict[int, dict[int, float]]:
-            scene, above = self.scene(batch.rows(slice(row, row + 1)), 0), Counter[int]()
-            means = {}
-            for i, group in enumerate(groups):
+        def mean(query: TiedQuery) -> dict[int, dict[int, float]]:
+            scene, above, means = scenes(query.row), Counter[int](), {}
+            for i, group in enumerate(query.groups):
                 if group.size > 1 and group.kinds:
                     self.check_states(group)
                     means[i] = self.group_means(group, scene, above.copy())
-                above.update(dict(zip(group.kinds, group.counts, strict=True)))
+                above.update(group.by_kind)
             return means
 
         return fill_groups(batch, terms, self.kinds(batch), mean)
@@ -146,7 +159,7 @@ class ComposedMeasure(SearchedMeasure):
 
         @cache
         def adds_behind(idle: int) -> Adds:
-            return scene(Group(group.above + idle, group.kinds, group.counts), above)
+            return scene(group.above + idle, group.kinds, above)
 
         return {kind: mean_of_kind(group, number, adds_behind, self.k) for number, kind in enumerate(group.kinds)}
 
@@ -162,6 +175,16 @@ class WholeNumbers:
         """Return the number as a multiple."""
         above, below = number.as_integer_ratio()
         return above * self.scale // below
+
+
+def by_kind(kinds: Array, *values: Array) -> list[Callable[[int], dict[int, Any]]]:
+    """Return, for each of some arrays [Q, H, …], a function from the number of a query to the value of each kind."""
+    numbers = to_lists(kinds)
+
+    def look_up(table: list[Any], row: int) -> dict[int, Any]:
+        return dict(zip(map(int, numbers[row]), table[row], strict=True))
+
+    return [partial(look_up, to_lists(x)) for x in values]
 
 
 def levels_of(batch: Batch, pool: Array, values: Array) -> Array:
@@ -190,11 +213,11 @@ class ArrangedMeasure(Measure):
         """Return [Q, H]: whole numbers that grow with what a document is worth; 0 for those that only take a place."""
 
     @abstractmethod
-    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:
-        """Return the order of the tie groups of a query that are not simply sorted."""
+    def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
+        """Return a function from a query to the order of those of its tie groups that are not simply sorted."""
 
     @abstractmethod
-    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:
+    def too_many(self, groups: list[TieGroup]) -> bool:
         """True where a tie group of a query has too many compositions to try."""
 
     def priority(self, batch: Batch) -> Array:
@@ -211,7 +234,8 @@ class ArrangedMeasure(Measure):
 
     def is_bounded(self, batch: Batch) -> Array:
         """Return [Q, H]: true for documents that tie in queries with too many compositions to try."""
-        rows = [[bool(groups) and self.too_many(batch, groups)] for groups in self._tied_rows(batch)]
+        many = {query.row for query in tied_queries(batch, self.kinds(batch)) if self.too_many(query.groups)}
+        rows = [[row in many] for row in range(batch.judged.shape[0])]
         return batch.judged & (batch.tied > 1) & batch.xp.asarray(rows, device=batch.device)
 
     def parts(self, batch: Batch) -> Parts:
@@ -225,23 +249,15 @@ class ArrangedMeasure(Measure):
         terms = xp.where(bounded[:, None], 0.0, parts.terms)
         return Parts(xp.where(bounded, bound, start), terms, xp.where(bounded, 1.0, parts.norm))
 
-    def _tied_rows(self, batch: Batch) -> Iterator[list[TieGroup]]:
-        """Yield the tie groups of each query; none where nothing of a kind ties."""
-        kinds = self.kinds(batch)
-        numbers = to_lists(batch.to_real(kinds))
-        for q, tied in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
-            yield list(tie_groups(batch, q, [int(kind) for kind in numbers[q]])) if tied else []
-
     def _arrange(self, batch: Batch) -> Batch:
-        best = batch.ties == "best"
-        kinds = [[int(kind) for kind in row] for row in to_lists(batch.to_real(self.kinds(batch)))]
-        ordered = order_ties(batch, lambda _: batch.to_real(self.kinds(batch)))
+        best, kinds, arrange = batch.ties == "best", self.kinds(batch), self.arrangements(batch)
+        ordered = order_ties(batch, lambda _: batch.to_real(kinds))
         arranged: dict[int, list[tuple[int, int]]] = {}
-        for q, groups in enumerate(self._tied_rows(batch)):
-            found = {} if not groups or self.too_many(batch, groups) else self.arrange(batch, q, groups)
+        for query in tied_queries(batch, kinds):
+            found = {} if self.too_many(query.groups) else arrange(query)
             if found:
-                orders = [found.get(i) or sort_kinds(group, best=best) for i, group in enumerate(groups)]
-                arranged[q] = list(chain.from_iterable(map(_place, groups, repeat(kinds[q]), orders)))
+                orders = [found.get(i) or sort_kinds(group, best=best) for i, group in enumerate(query.groups)]
+                arranged[query.row] = list(chain.from_iterable(map(_place, query.groups, repeat(query.kinds), orders)))
         return ordered if not arranged else place_columns(ordered, batch, arranged)
 
 
@@ -259,10 +275,3 @@ def _place(group: TieGroup, kinds: list[int], order: list[int]) -> list[tuple[in
     placed = [(group.above + x, waiting[kind].popleft()) for x, kind in enumerate(order) if waiting.get(kind)]
     rest = [c for columns in waiting.values() for c in columns]  # behind all that is stated
     return sorted(placed + list(zip(range(group.above + len(order), group.above + group.size), rest, strict=False)))
-
-
-def _groups(batch: Batch, q: int, kinds: list[int]) -> Iterator[tuple[range, Group]]:
-    """Yield the tie groups of a query: their columns, and the documents of a kind in them."""
-    for group in tie_groups(batch, q, kinds):
-        before = 0 if batch.ties == "best" else group.rest
-        yield group.columns, Group(group.above + before, group.kinds, group.counts)

@@ -4,6 +4,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import count, takewhile
 from math import fsum, inf, log, log2
 from typing import Self, TypeAlias
@@ -11,15 +12,16 @@ from typing import Self, TypeAlias
 from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
+from gradely.kernel.compositions import Adds
 from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
 from gradely.kernel.gains import GAINS
 from gradely.kernel.gains import log2 as log2_discount
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.subtopics import greedy_order, number_kinds
-from gradely.kernel.ties import Adds, Group, order_ties
+from gradely.kernel.ties import order_ties
 from gradely.measures.base import Measure, check_threshold
 from gradely.measures.precision import length_of
-from gradely.measures.searched_measure import Scene, SearchedMeasure
+from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
 from gradely.relevance import Levels
 from gradely.settings import check_choice
 
@@ -104,8 +106,8 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
         return batch.xp.ones_like(self.recall_bases(batch))
 
     @abstractmethod
-    def adds(self, batch: Batch, row: int) -> AddsOf:
-        """Return what single documents of one query add."""
+    def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
+        """Return a function from the number of a query to what single documents of it add."""
 
     def plain_terms(self, batch: Batch) -> Array:
         """The sum over subtopics."""
@@ -135,28 +137,11 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
             batch.memo[key] = number_kinds(self.entries(batch))
         return batch.memo[key]
 
-    def scene(self, batch: Batch, row: int) -> Scene:
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
         """What documents add, by how many above are relevant to each subtopic."""
-        entries, subtopics = to_lists(self.entries(batch)[row, :, :]), self.labels(batch).shape[2]
-        of_kind = dict(zip(map(int, to_lists(batch.to_real(self.kinds(batch)[row, :]))), entries, strict=True))
-        adds_of = self.adds(batch, row)
-
-        def of_group(group: Group, above: Counter[int]) -> Adds:
-            kinds = [of_kind[kind] for kind in group.kinds]
-            seen = [sum(n for kind, n in above.items() if of_kind[kind][s]) for s in range(subtopics)]
-
-            def adds(kind: int, placed: tuple[int, ...]) -> float:
-                place = group.start + sum(placed) + 1
-                if self.k is not None and place > self.k:
-                    return 0.0
-                before = [
-                    n + sum(p for p, entry in zip(placed, kinds, strict=True) if entry[s]) for s, n in enumerate(seen)
-                ]
-                return adds_of(place, before, kinds[kind])
-
-            return adds
-
-        return of_group
+        (entries_of,) = by_kind(self.kinds(batch), self.entries(batch))
+        subtopics, adds_of = self.labels(batch).shape[2], self.adds(batch)
+        return lambda row: _subtopic_scene(entries_of(row), subtopics, adds_of(row), self.k)
 
     def ideal_priority(self, batch: Batch) -> Array:
         """The greedy order, which has something new at every rank."""
@@ -172,6 +157,25 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
             here = useful & (priority == 0) & (column == taken[:, place : place + 1])
             priority = batch.xp.where(here, float(taken.shape[1] - place), priority)
         return priority
+
+
+def _subtopic_scene(entries: dict[int, list[float]], subtopics: int, adds_of: AddsOf, k: int | None) -> Scene:
+    """Return what documents of a query add, by the entries of each kind."""
+
+    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+        own = [entries[kind] for kind in kinds]
+        seen = [sum(n for kind, n in above.items() if entries[kind][s]) for s in range(subtopics)]
+
+        def adds(kind: int, placed: tuple[int, ...]) -> float:
+            place = start + sum(placed) + 1
+            if k is not None and place > k:
+                return 0.0
+            before = [n + sum(p for p, entry in zip(placed, own, strict=True) if entry[s]) for s, n in enumerate(seen)]
+            return adds_of(place, before, own[kind])
+
+        return adds
+
+    return scene
 
 
 def order_by(batch: Batch, priority: Array) -> Batch:
@@ -210,14 +214,14 @@ class Novel(Diversity):
             return additive(batch, batch.to_real(relevant), self.discount, self.k)
         return cascade(batch, self.alpha * batch.to_real(relevant), self.discount, self.k) / self.alpha
 
-    def adds(self, batch: Batch, row: int) -> AddsOf:  # noqa: ARG002 - the same for all queries
+    def adds(self, batch: Batch) -> Callable[[int], AddsOf]:  # noqa: ARG002 - the same for all queries
         """The sum over the document's subtopics of (1-α)^(relevant ones above), over the discount."""
 
         def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
             novel = sum(self.kept**n for n, flag in zip(before, entry, strict=True) if flag)
             return float(novel / self.discount_at(place))
 
-        return adds
+        return lambda row: adds  # noqa: ARG005 - the same for all queries
 
     def ideal_priority(self, batch: Batch) -> Array:
         """The greedy order."""
@@ -487,15 +491,15 @@ class AP_IA(Diversity):  # noqa: N801 - the field's name
         """The subtopics."""
         return self.count_subtopics(batch)
 
-    def adds(self, batch: Batch, row: int) -> AddsOf:
+    def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
         """The sum over the document's subtopics of the precision there, over their relevant documents."""
-        weights = to_lists(self.weights(batch)[row, :])
+        weights = to_lists(self.weights(batch))
 
-        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
-            found = ((n + 1) * weight for n, weight, flag in zip(before, weights, entry, strict=True) if flag)
+        def adds(own: list[float], place: int, before: Sequence[int], entry: Sequence[float]) -> float:
+            found = ((n + 1) * weight for n, weight, flag in zip(before, own, entry, strict=True) if flag)
             return float(sum(found) / place)
 
-        return adds
+        return lambda row: partial(adds, weights[row])
 
 
 class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
@@ -557,13 +561,13 @@ class StRecall(Diversity):
         """The subtopics."""
         return self.count_subtopics(batch)
 
-    def adds(self, batch: Batch, row: int) -> AddsOf:  # noqa: ARG002 - the same for all queries
+    def adds(self, batch: Batch) -> Callable[[int], AddsOf]:  # noqa: ARG002 - the same for all queries
         """The subtopics that no document above has."""
 
         def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:  # noqa: ARG001
             return float(sum(not n for n, flag in zip(before, entry, strict=True) if flag))
 
-        return adds
+        return lambda row: adds  # noqa: ARG005 - the same for all queries
 
 
 class GainBySubtopic(BySubtopic):
@@ -698,15 +702,15 @@ class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no na
         """Whether they are relevant to each subtopic, and their gain."""
         return batch.xp.concat([super().entries(batch), self._shares(batch)[:, :, None]], axis=2)
 
-    def adds(self, batch: Batch, row: int) -> AddsOf:
+    def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
         """Both parts."""
-        weights = to_lists(self.weights(batch)[row, :])
+        weights = to_lists(self.weights(batch))
 
-        def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
-            new = sum(weight for n, weight, flag in zip(before, weights, entry, strict=False) if flag and not n)
+        def adds(own: list[float], place: int, before: Sequence[int], entry: Sequence[float]) -> float:
+            new = sum(weight for n, weight, flag in zip(before, own, entry, strict=False) if flag and not n)
             return float(new + entry[-1] / log2(place + 1))
 
-        return adds
+        return lambda row: partial(adds, weights[row])
 
     def degenerate(self, batch: Batch) -> Array:
         """No document is relevant to a subtopic, and none has a gain."""

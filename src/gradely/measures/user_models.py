@@ -5,6 +5,7 @@ rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances
 """
 
 from abc import abstractmethod
+from collections.abc import Callable
 from itertools import accumulate, product
 from numbers import Integral
 from typing import ClassVar, NamedTuple
@@ -12,15 +13,23 @@ from typing import ClassVar, NamedTuple
 from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows, take_in_rows, to_lists
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
-from gradely.kernel.compositions import TieGroup, check_compositions, compositions, tie_groups
+from gradely.kernel.compositions import (
+    STATES,
+    TiedQuery,
+    TieGroup,
+    check_compositions,
+    compositions,
+    replace_rows,
+    tied_queries,
+)
 from gradely.kernel.families import additive
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums, trigamma
-from gradely.kernel.ties import STATES, sum_in_parts
+from gradely.kernel.ties import sum_in_parts
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.precision import length_of
-from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, levels_of
+from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, by_kind, levels_of
 
 
 class RateOfGain(ScaleBased):
@@ -397,33 +406,29 @@ class BPM(ArrangedMeasure, Expecting):
 
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
         """Return the terms of queries with ties as means over what is seen."""
-        kinds = self.kinds(batch)
-        rows, numbers = to_lists(terms), to_lists(batch.to_real(kinds))
-        for q, odd in enumerate(to_lists(batch.xp.any((kinds > 0) & (batch.tied > 1), axis=1))):
-            if odd:
-                own = [int(kind) for kind in numbers[q]]
-                rows[q] = self._reading(batch, q, own).means(self, own)
-        return batch.xp.asarray(rows, dtype=terms.dtype, device=batch.device)
+        reading_of = self._readings(batch)
+        queries = tied_queries(batch, self.kinds(batch))
+        return replace_rows(batch, terms, {query.row: reading_of(query).means(self, query.kinds) for query in queries})
 
-    def _reading(self, batch: Batch, q: int, kinds: list[int]) -> "Reading":
-        end, labels = int(self.end(batch)[q]), to_lists(batch.grade[q, :])
-        label = dict(zip(kinds, labels, strict=True))
-        return Reading.of(list(tie_groups(batch, q, kinds)), label, self.wanted, float(self.top or 1), end)
+    def _readings(self, batch: Batch) -> "Callable[[TiedQuery], Reading]":
+        ends, top = to_lists(self.end(batch)), float(self.top or 1)
+        (label_of,) = by_kind(self.kinds(batch), batch.grade)
+        return lambda query: Reading.of(query.groups, label_of(query.row), self.wanted, top, int(ends[query.row]))
 
-    def too_many(self, batch: Batch, groups: list[TieGroup]) -> bool:  # noqa: ARG002 - whatever the policy
+    def too_many(self, groups: list[TieGroup]) -> bool:
         """True where a tie group has too many compositions."""
         return any(group.states > STATES for group in groups)
 
-    def arrange(self, batch: Batch, row: int, groups: list[TieGroup]) -> Arrangement:  # noqa: ARG002 - the reading has them
+    def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
         """What is seen of the tie group in which the user stops: every composition is tried."""
-        one = batch.rows(slice(row, row + 1))
-        kinds = [int(kind) for kind in to_lists(batch.to_real(self.kinds(one))[0, :])]
-        reading = self._reading(one, 0, kinds)
-        ways = list(reading.ways())
-        if not ways:
-            return {}
-        _, order = (max if batch.ties == "best" else min)(ways)
-        return {reading.number: order}
+        reading_of, extreme = self._readings(batch), max if batch.ties == "best" else min
+
+        def arrange(query: TiedQuery) -> Arrangement:
+            reading = reading_of(query)
+            ways = reading.ways()
+            return {reading.number: extreme(ways)[1]} if ways else {}
+
+        return arrange
 
 
 class Reading(NamedTuple):
@@ -440,6 +445,8 @@ class Reading(NamedTuple):
     """the top of the scale, in the same unit"""
     number: int
     """that of the tie group in which the user stops; as many as there are groups, where there is none"""
+    before: int
+    """the sum of relevance above that group, in the same unit"""
 
     @classmethod
     def of(cls, groups: list[TieGroup], labels: dict[int, float], wanted: float, top: float, end: int) -> "Reading":
@@ -447,21 +454,12 @@ class Reading(NamedTuple):
         whole = WholeNumbers([*labels.values(), wanted, top])
         label = {kind: whole(value) for kind, value in labels.items()}
         need = whole(wanted)
-        sums = list(accumulate((cls._sum(group, label) for group in groups), initial=0))
+        sums = list(accumulate((_sum_labels(group, label) for group in groups), initial=0))
         number = next(
             (i for i, group in enumerate(groups) if sums[i + 1] >= need or group.above + group.size >= end),
             len(groups),
         )
-        return cls(groups, label, need, end, whole(top), number)
-
-    @staticmethod
-    def _sum(group: TieGroup, label: dict[int, int]) -> int:
-        return sum(count * label[kind] for kind, count in zip(group.kinds, group.counts, strict=True))
-
-    @property
-    def before(self) -> int:
-        """The sum of relevance above that group."""
-        return sum(self._sum(group, self.label) for group in self.groups[: self.number])
+        return cls(groups, label, need, end, whole(top), number, sums[number])
 
     def means(self, measure: BPM, kinds: list[int]) -> list[float]:
         """Return what each column adds on average."""
@@ -482,7 +480,7 @@ class Reading(NamedTuple):
         if group.above >= self.end:
             return 1 / self.end, dict.fromkeys(group.kinds, 0.0)
         check_compositions(measure, group.size, group.counts)
-        counts = dict(zip(group.kinds, group.counts, strict=True))
+        counts = group.by_kind
         inverse, seen = 0.0, dict.fromkeys(group.kinds, 0.0)
         for x in range(1, group.size + 1):
             rank = group.above + x
@@ -523,3 +521,8 @@ class Reading(NamedTuple):
                     gain = total + (self.label[kind] if kind else 0)
                     ways.append((gain / (self.top * (group.above + x)), [*([0] * idle), *seen, kind]))
         return ways
+
+
+def _sum_labels(group: TieGroup, label: dict[int, int]) -> int:
+    """Return the sum of relevance in a tie group."""
+    return sum(count * label[kind] for kind, count in group.by_kind.items())
