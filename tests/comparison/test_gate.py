@@ -157,7 +157,9 @@ def test_sentences_of_degenerate_gates(new, old, limit, words):
         (4, {"test": "bootstrap"}, ["few", "weak"]),
         (4, {}, ["weak"]),
         (30, {"test": "randomization", "resamples": 9}, ["coarse"]),  # 1 / 20
+        (30, {"test": "randomization", "resamples": 10}, ["weak"]),
         (30, {"test": "bootstrap", "resamples": 19}, ["coarse"]),
+        (30, {"test": "bootstrap", "resamples": 20}, ["weak"]),
     ],
 )
 def test_a_gate_that_can_show_nothing_says_so(queries, options, kinds):
@@ -203,6 +205,12 @@ def test_worse_is_corrected_over_the_measures_and_not_worse_is_not():
     assert made.changes[0].adjusted == pytest.approx(2 * made.changes[0].p)
     assert "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction" in made.caption()
     assert "corrected p" not in decided(new[:, :1], np.zeros(30), 0.0).summary()
+    weak = [
+        note.text
+        for note in decided(new - new.mean(axis=0), np.zeros(30), 0.01, ("RR", "AP")).notes
+        if note.kind == "weak"
+    ]
+    assert "power 0.8 (t-test, Holm): RR " in weak[0]
 
 
 @pytest.mark.parametrize(("place", "losses"), [(1, 0), (2, 1)])
@@ -354,8 +362,11 @@ def test_the_digest_is_of_the_judgments_and_not_of_their_order():
     other = digest(read_qrels({"q": {"a": {"2": 1}, "b": {"1": 1}}}, subtopics=True))
     assert len({digest(read_qrels(parts, subtopics=True)), other, *weighted}) == 4
     labels, loads = {"1": 1, "2": 0}, {"1": 0.3, "2": 0.7}
-    two, weights = {"q": {"a": labels}, "r": {"b": {"1": 1, "2": 1}}}, {"q": loads, "r": {"1": 0.5, "2": 0.5}}
-    turned = {"r": two["r"], "q": {"a": dict(reversed(labels.items()))}}
+    two, weights = (
+        {"q": {"a": labels, "c": labels}, "r": {"b": {"1": 1, "2": 1}}},
+        {"q": loads, "r": {"1": 0.5, "2": 0.5}},
+    )
+    turned = {"r": two["r"], "q": {name: dict(reversed(labels.items())) for name in "ca"}}
     assert digest(read_qrels(two, subtopics=weights)) == digest(read_qrels(turned, subtopics=weights))
     for other in (
         {"q": {"a": 1, "b": 0}},

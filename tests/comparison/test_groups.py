@@ -73,7 +73,9 @@ def by_definition(first, second):
     return mean(differ), sqrt(square), 1 / inverse, [part / sum(parts) for part in parts]
 
 
-@pytest.mark.parametrize(("seed", "counts"), [(1, (3, 3)), (2, (2, 5)), (3, (4, 1)), (4, (10, 2)), (5, (3, 3, 2))])
+@pytest.mark.parametrize(
+    ("seed", "counts"), [(1, (3, 3)), (2, (2, 5)), (3, (4, 1)), (4, (10, 2)), (5, (3, 3, 2)), (6, (4, 1, 3, 1))]
+)
 def test_pairs_are_what_the_definition_says(seed, counts):
     systems = {f"s{i}": drawn(seed * 10 + i, count, 5 + i) for i, count in enumerate(counts)}
     compared = gradely.compare(QRELS, systems, ["RR"], correction="none", alpha=0.1, rope=0.07)
@@ -86,7 +88,10 @@ def test_pairs_are_what_the_definition_says(seed, counts):
         assert pair.freedom == pytest.approx(freedom, rel=1e-9)
         assert pair.p == pytest.approx(2 * stats.t.sf(abs(difference) / error, freedom), rel=1e-9)
         assert (pair.low, pair.high) == pytest.approx((difference - reach, difference + reach), abs=1e-10)
-        assert pair.shares == pytest.approx(shares, abs=1e-10) and sum(pair.shares) == pytest.approx(1)
+        if len(sides[0]) == len(sides[1]) == 1:
+            assert pair.shares is None
+        else:
+            assert pair.shares == pytest.approx(shares, abs=1e-10) and sum(pair.shares) == pytest.approx(1)
         assert pair.tost == pytest.approx(stats.t.sf((0.07 - abs(difference)) / error, freedom), rel=1e-9)
         chances = [stats.t.sf((0.07 - difference) / error, freedom), stats.t.sf((0.07 + difference) / error, freedom)]
         assert (pair.chance_better, pair.chance_worse) == pytest.approx(chances, rel=1e-9)
@@ -222,7 +227,9 @@ def test_what_is_said_about_the_numbers_of_runs():
     counts = ", ".join(f"{name} {len(made.board.members[name])}" for name in made.board.names)
     assert texts["uneven"] == f"the systems have different numbers of runs: {counts}"
     assert texts["single"] == "c has one run: verdicts on it are about that run, not about the system"
-    assert texts["two"].startswith("a has two runs, which say little")
+    assert texts["two"].startswith("a has two runs, which say little") and "identical" not in texts
+    again = gradely.compare(QRELS, {"a": drawn(1, 1) * 2, "b": drawn(2, 3)}, ["RR"])
+    assert "the runs of a have the same value on every query: they are no repetitions" in map(str, again.notes)
     even = gradely.compare(QRELS, {"a": drawn(1, 3), "b": drawn(2, 3)}, ["RR"])
     assert not even.notes
 
@@ -275,9 +282,9 @@ def test_frames_paths_and_runs_make_groups(tmp_path):
     frame = gradely.evaluate(QRELS, ranked([1] * 20), ["RR"]).to_frame()[["query"]].assign(document="d", score=1.0)
     path = tmp_path / "seed1.run"
     path.write_text("".join(f"{query} Q0 d 1 1.0 x\n" for query in QUERIES))
-    systems = {"a": [frame, gradely.read_run(path)], "b": [str(path)]}
+    systems = {"a": [path, gradely.read_run(path), frame], "b": [path]}
     made = gradely.compare(QRELS, systems, ["RR"])
-    assert made.board.members == {"a": ["a/1", "a/2"], "b": ["b/seed1"]}
+    assert made.board.members == {"a": ["a/1", "a/2", "a/3"], "b": ["b/seed1"]}
     assert made.pairs[0].p == 1
 
 
@@ -313,6 +320,37 @@ def files(tmp_path, monkeypatch):
         for i, run in enumerate(drawn(seed, 3)):
             lines = [f"{q} Q0 {d} 1 {-k} x\n" for q, docs in run.items() for k, d in enumerate(docs)]
             (tmp_path / f"{name}.{i}.run").write_text("".join(lines))
+
+
+def test_a_pattern_names_files_in_folders_and_one_that_is_there_names_itself(files, tmp_path, capsys):
+    (tmp_path / "a" / "b").mkdir(parents=True)
+    for name in ("a/b/deep.run", "odd[1].run"):
+        (tmp_path / name).write_text((tmp_path / "bm25.0.run").read_text())
+    groups = ["--group", "a=a/**/*.run", "--group", "odd=odd[1].run", "--group", "dense=dense.*.run"]
+    assert cli(["compare", "qrels.txt", *groups, "-m", "RR", "--format", "json"]) == 0
+    runs = {row["system"]: row["runs"] for row in json.loads(capsys.readouterr().out)["systems"]}
+    assert runs == {"a": 1, "odd": 1, "dense": 3}
+
+
+def test_the_range_of_ties_is_the_mean_of_those_of_the_runs():
+    tied = {query: {"d": 1.0, "x": 1.0 if i < 9 else 0.0} for i, query in enumerate(QUERIES)}
+    still, worse = ranked([2] * 20), {query: {"d": 1.0, "x": 1.0, "y": 1.0} for query in QUERIES}
+    board = gradely.compare(QRELS, {"a": [tied, still, worse], "b": drawn(2, 2)}, ["RR"]).board
+    spans = [gradely.evaluate(QRELS, run, ["RR"]).tie_ranges for run in (tied, still, worse)]
+    low, high = (mean([getattr(some[0], end) if some else 0.5 for some in spans]) for end in ("low", "high"))
+    found = board.tie_ranges["a"]["RR"]
+    assert (found.low, found.value, found.high) == pytest.approx((low, board.means[0][board.names.index("a")], high))
+    assert (found.queries, found.of) == (20, 20)
+
+
+def test_systems_of_one_run_have_no_shares_beside_others_that_have():
+    one = drawn(3, 1)
+    made = gradely.compare(QRELS, {"a": drawn(1, 3), "b": one, "c": one}, ["RR"])
+    for row, pair in zip(made.systems.shares_table().records(), made.pairs, strict=True):
+        shown = [row[name] for name in ("queries", "runs", "rest", "freedom")]
+        parts = [f"{100 * share:.0f} %" for share in pair.shares or ()]
+        assert shown == ([*parts, f"{pair.freedom:.1f}"] if pair.shares else [None] * 4)
+    assert [pair.shares is None for pair in made.pairs].count(True) == 1
 
 
 def test_the_command_takes_groups(files, capsys):

@@ -141,13 +141,21 @@ def test_draws_differ_by_seed_and_not_by_the_order_of_the_input():
 
 
 def test_few_high():
-    labels = {"yes": [1] * 10 + [3], "equal": [1] * 9 + [3], "none": [1] * 50 + [2], "more": [1] * 25 + [2, 2, 3, 3]}
+    labels = {
+        "yes": [1] * 10 + [3],
+        "equal": [1] * 9 + [3],
+        "none": [1] * 50 + [2],
+        "more": [1] * 25 + [2, 2, 3, 3],
+        "last": [2] * 3,
+    }
     qrels = gradely.read_qrels({q: {f"d{i}": g for i, g in enumerate(grades)} for q, grades in labels.items()})
     chosen = lambda level: [q for q, some in zip(qrels.queries, select_few_high(qrels, level), strict=True) if some]
     assert chosen(None) == ["yes", "more"]
     assert chosen(2) == ["none", "more"]
     with pytest.raises(gradely.DataError, match="the levels are 1, 2, 3"):
         select_few_high(qrels, 1)
+    with pytest.raises(gradely.DataError, match="no query has R\\(1\\) >= 10·R\\(k\\), R\\(k\\) ≠ 0 for level k = 2"):
+        select_few_high(gradely.read_qrels({"q": {"a": 1, "b": 2}}))
 
 
 @pytest.mark.parametrize(("runs", "left"), [(95, 71), (74, 55), (27, 20)])
@@ -185,6 +193,12 @@ def test_topics_and_runs_are_chosen_alike(function):
         assert chosen.tau.tolist() == function(few, good, ["AP", "nDCG"]).tau.tolist()
     with pytest.raises(gradely.GradelyError, match="topics"):
         function(RARE, FOUR, ["AP"], topics="some")
+    with pytest.raises(gradely.DataError, match="at least 2 runs are needed to compare rankings; fewer are left"):
+        function(RARE, {"one": FOUR["one"], "two": FOUR["two"]}, ["AP"], min_quartile=True, **options)
+    weights = {query: 1000.0 if query == "many1" else 1.0 for query in RARE}
+    heavy = {name: gradely.evaluate(RARE, run, ["AP"]).query("many1")["AP"] for name, run in FOUR.items()}
+    kept = gradely.correlate(RARE, FOUR, ["AP"], min_quartile=True, weights=weights).runs
+    assert min(heavy, key=heavy.get) not in kept and min(heavy, key=heavy.get) != min(ap, key=ap.get)
 
 
 @pytest.mark.parametrize(("tau", "said"), [(0.91, "equivalent"), (0.9, ""), (0.8, ""), (0.79, "noticeable change")])
@@ -266,7 +280,8 @@ def test_the_commands_speak_every_format(demo, capfd, command):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["correlate", "qrels.txt", "dense.run"], "at least 2 runs are needed to compare rankings"),
+        (["correlate", "qrels.txt", "dense.run"], "needed to compare rankings; name another one"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--repeat", "0"], "repeat"),
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
@@ -374,10 +389,14 @@ def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
     run = {"q": ["a", "b"], "r": ["c"]}
     qrels = {"q": {"a": 1, "b": 2}, "r": {"c": 1}}
     found = gradely.correlate(qrels, {"one": run, "two": run}, ["AP", "nDCG"])
-    assert [record["tau_ap"] for record in found.records()] == [None] * 4
+    assert [(record["tau"], record["tau_ap"], record["meaning"]) for record in found.records()] == [
+        (None, None, "")
+    ] * 4
     assert "1 without a τ, since all runs tie" in found.summary()
     shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
-    assert shrunk.records()[0]["tau_ap"] is None
+    assert [*shrunk.records()[0].values()] == ["AP", 0.5, None, None, None, None, ""]
+    with pytest.raises(gradely.DataError, match="pools are drawn at least once; found repeat=0"):
+        gradely.pools(qrels, {"one": run, "two": run}, ["AP"], repeat=0)
 
 
 @pytest.mark.parametrize("name", ["tie_sensitivity", "correlate", "pools", "users", "plan"])
@@ -398,3 +417,12 @@ def test_notes_that_change_numbers_stand_beside_every_result(name):
 def test_notes_of_users_are_on_no_part_of_a_measure():
     runs = {"one": {"q": ["a", "b"]}, "two": {"q": ["b", "a"]}}
     assert gradely.users({"q": {"a": 0.5, "b": 1, "c": 2}}, runs).notes == []
+
+
+@pytest.mark.parametrize("function", [gradely.correlate, gradely.pools])
+def test_measures_of_subtopics_are_correlated(function, tmp_path):
+    (tmp_path / "qrels").write_text("q 1 a 1\nq 1 b 1\nq 2 c 1\nq 2 b 1\n")
+    runs = {"one": {"q": ["a", "c"]}, "two": {"q": ["a", "x"]}, "three": {"q": ["b", "a"]}}
+    options = {"rates": [1.0], "repeat": 1} if function is gradely.pools else {}
+    found = function(tmp_path / "qrels", runs, ["alpha_nDCG@2", "alpha_nDCG@2"], **options)
+    assert [record["tau"] for record in found.records()] == [1.0] * len(found.records())

@@ -128,6 +128,8 @@ def test_a_sure_difference_among_unsure_ones_has_weight_but_is_not_all():
     y, v = np.array([0.0, 0.3, -0.2, 0.25]), np.array([0.0, 1e-3, 1e-3, 2e-3])
     tau2 = paule_mandel(y, v)
     assert squares(y, v, tau2) == pytest.approx(3) and max(combine(y, v).weights) < 0.3
+    around = sum((one - y[0]) ** 2 / error for one, error in zip(y[1:], v[1:], strict=True))  # the sure one is the mean
+    assert combine(y, v).i2 == pytest.approx(1 - 3 / around)
 
 
 def test_pairs_are_what_the_collections_say():
@@ -151,6 +153,8 @@ def test_pairs_are_what_the_collections_say():
         assert (pair.macro_difference, pair.macro_p) == pytest.approx((np.mean(y), plain.pvalue))
         assert (pair.macro_low, pair.macro_high) == pytest.approx((ends.low, ends.high))
         assert (pair.collections, pair.higher) == (5, sum(one > 0 for one in y))
+        squared = squares(np.array(y), np.array(v), 0.0)
+        assert pair.i2 == pytest.approx(max(0.0, 1 - 4 / squared))
         for effect, column in zip(made.effects(pair.first, pair.second), columns, strict=True):
             ends = stats.ttest_1samp(column, 0).confidence_interval(0.9)
             assert (effect.low, effect.high) == pytest.approx((ends.low, ends.high))
@@ -166,6 +170,9 @@ def test_the_macro_mean_is_the_plain_mean_of_the_means():
     best = max(made.macro_mean(), key=lambda name: made.macro_mean()[name]["RR"])
     assert made.systems[0] == best and [row[0] for row in made.table().rows] == [*"vwxyz", "macro mean"]
     assert [table.header[0] for table in made.tables()] == ["RR", "P@1"]
+    for row in made.table().rows:
+        values = [cell.value for cell in row[2:]]
+        assert [cell.best for cell in row[2:]] == [value == max(values) for value in values]
 
 
 def test_the_order_of_collections_and_systems_does_not_matter():
@@ -216,6 +223,8 @@ def test_no_macro_mean_is_made_up_where_no_collection_has_every_system():
     }
     none = gradely.suite(alone, ["RR"])
     assert none.pairs == [] and "no two systems have a collection" in none.caption() and str(none)
+    single = gradely.suite({"v": alone["v"]}, ["RR"])
+    assert single.pairs == single.notes == [] and "Nothing is tested: there is one system." in single.caption()
 
 
 def test_one_collection_is_compared_as_compare_does_and_says_so():
@@ -227,12 +236,20 @@ def test_one_collection_is_compared_as_compare_does_and_says_so():
         )
         assert (pair.tau2, pair.i2, pair.prediction, pair.macro_p) == (None,) * 4
     assert "the verdict is about its queries, and says nothing about other collections" in made.notes[0].text
+    for row in made.spread_table().records():
+        assert [row[name] for name in ("τ", "I²", "new low", "new high", "macro p")] == [None] * 5
+    pair = {"v": SUITE["v"] | {"runs": {name: SUITE["v"]["runs"][name] for name in "ab"}}}
+    assert gradely.suite(pair, ["RR"]).notes[0].text.startswith("a and b have one collection in common: ")
 
 
 def test_two_collections_have_one_degree_of_freedom_and_no_prediction():
     made = gradely.suite({name: SUITE[name] for name in "vw"}, ["RR"])
     assert all(pair.prediction is None and pair.tau2 is not None for pair in made.pairs)
     assert "two collections in common, so that t has one degree of freedom" in made.notes[0].text
+    assert "On a new collection" not in made.summary()
+    for row, pair in zip(made.pairs_frame("polars").rows(named=True), made.pairs, strict=True):
+        assert (row["prediction_low"], row["prediction_high"]) == (None, None)
+        assert (row["tau2"], row["i2"]) == (pair.tau2, pair.i2)
 
 
 def test_no_interval_reaches_beyond_what_a_difference_can_be():
@@ -246,8 +263,13 @@ def test_identical_systems_are_the_same():
     same = {name: entry | {"runs": {"a": entry["runs"]["a"], "b": entry["runs"]["a"]}} for name, entry in SUITE.items()}
     (pair,) = (made := gradely.suite(same, ["RR"])).pairs
     assert (pair.difference, pair.p, pair.low, pair.high, pair.significant) == (0, 1, None, None, False)
-    assert "a and b have the same value on every query" in made.summary()
+    assert "a and b have the same value on every query" in made.summary() and pair.higher == 0
     assert made.plot().to_dict()["vconcat"]
+    worse = {name: entry | {"runs": {"a": ranked([2] * 9), "b": ranked([1] * 9)}} for name, entry in same.items()}
+    turned = gradely.suite(
+        {name: worse[name] | {"qrels": {f"q{i}": {"d": 1} for i in range(9)}} for name in worse}, ["RR"], baseline="b"
+    )
+    assert turned.pairs[0].difference == -0.5 and "have the same value" not in turned.summary()
 
 
 def test_a_collection_on_which_nothing_varies_is_weighted_like_others():
@@ -270,7 +292,10 @@ def test_where_nothing_varies_there_is_no_t_and_it_is_said():
     first = {"qrels": {f"q{i}": {"d": 1} for i in range(6)}, "runs": {"a": ranked([1] * 6), "b": ranked([2] * 6)}}
     constant = gradely.suite({"x": first, "y": first}, ["RR"])
     (pair,) = constant.pairs
-    assert (pair.difference, pair.p, pair.low) == (0.5, 2 / 2**2, None)
+    assert (pair.difference, pair.p, pair.low, pair.tau2, pair.i2) == (0.5, 2 / 2**2, None, 0.0, 0.0)
+    assert [effect.low for effect in constant.effects("a", "b")] == [None, None]
+    assert constant.gate("b", "a").verdict == "undecided"
+    assert "2 collections are too few" in constant.gate("b", "a").summary()
     kinds = {note.kind: note.text for note in constant.notes}
     assert "the difference is the same on every collection" in kinds["spreadless"]
 
@@ -301,6 +326,11 @@ def test_systems_may_have_several_runs():
         assert effect.difference == pytest.approx(sign * pair.difference) and effect.freedom == pytest.approx(
             pair.freedom
         )
+    floor = made.gate("a", floors={"P@1": 0.5}).floors[0].value
+    means = [
+        gradely.evaluate(entry["qrels"], run, ["P@1"])["P@1"] for entry in seeds.values() for run in entry["runs"]["a"]
+    ]
+    assert floor == pytest.approx(np.mean(means))
 
 
 def test_baselines_families_and_formats():
@@ -311,6 +341,18 @@ def test_baselines_families_and_formats():
     content = json.loads(made.to_json())
     assert content["pairs"][0]["prediction"].keys() == {"low", "high"} and len(content["pairs"][0]["effects"]) == 5
     assert len(made.to_frame()) == 5 * 3 * 2 and len(made.pairs_frame("polars")) == 4
+    for pair, row in zip(made.pairs, made.pairs_frame("polars").rows(named=True), strict=True):
+        assert (row["prediction_low"], row["prediction_high"]) == pair.prediction and "prediction" not in row
+    for pair, row in zip(made.pairs, made.spread_table().records(), strict=True):
+        shown = [row[name] for name in ("τ", "I²", "new low", "new high", "macro p")]
+        assert shown == [sqrt(pair.tau2), f"{100 * pair.i2:.0f} %", *pair.prediction, pair.macro_p]
+    for entry, pair in zip(content["pairs"], made.pairs, strict=True):
+        effects = made.effects(pair.first, pair.second, pair.measure)
+        assert entry["effects"] == [effect._asdict() for effect in effects]
+        for effect, back in zip(effects, made.effects(pair.second, pair.first, pair.measure), strict=True):
+            assert (back.difference, back.low, back.high) == (-effect.difference, -effect.high, -effect.low)
+    with pytest.raises(gradely.DataError, match="no measure 'AP' in this suite: use one of RR, P@1"):
+        made.effects("a", "b", "AP")
     for form in ("csv", "markdown", "latex", "html"):
         assert made.render(form)
 
@@ -371,6 +413,17 @@ def test_every_policy_is_the_same_from_files_dicts_and_the_command(passages, cap
     made = gradely.suite("data/passages.toml", document_pattern="^(.*)#")
     assert made.pairs == expected.pairs and made.mean() == expected.mean()
     assert made.mean() != gradely.suite("data/passages.toml", document_pattern="^(.*)#", exclude={"q0": ["y"]}).mean()
+    single = gradely.suite(passages, ["RR"], alpha=0.1).collections["v"]
+    assert (
+        single.pairs[0]
+        == gradely.compare(
+            *map(passages["v"].get, ("qrels", "runs")),
+            ["RR"],
+            alpha=0.1,
+            weights=passages["v"]["weights"],
+            exclude=passages["v"]["exclude"],
+        ).pairs[0]
+    )
     assert cli(["suite", "data/passages.toml", "--document-pattern", "^(.*)#", "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert {entry["collection"]: entry["means"] for entry in shown["collections"]} == expected.mean()
@@ -413,8 +466,11 @@ def test_a_gate_on_a_suite_reads_what_a_suite_reads(passages, capsys):
     assert "keep the runs of a system that passed, and list them in FILE as the baseline" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("file", ["data/suite.toml", "data/suite.json"])
-def test_files_and_dicts_say_the_same(files, file, capsys):
+@pytest.mark.parametrize("file", ["data/suite.toml", "data/suite.json", "data/SUITE.JSON", "data/suite"])
+def test_files_and_dicts_say_the_same(files, file, capsys, tmp_path):
+    """Whatever the file is called: without an ending it is JSON where it begins so."""
+    if not (tmp_path / file).exists():
+        (tmp_path / file).write_text("\n " + (tmp_path / "data" / "suite.json").read_text())
     expected = gradely.suite(SUITE, ["RR"], baseline="b")
     assert gradely.suite(file).pairs == expected.pairs
     assert cli(["suite", file]) == 0
@@ -450,6 +506,7 @@ BAD = {
     "(at line 2, column 11)",
     "": "s.toml: is empty",
     "measures = ['AP']": "s.toml: there is no collection: write [covid], and below it",
+    "measures = ['AP', 3]": "s.toml: measures is ['AP', 3]: write it like measures",
     "measures = 3": 's.toml: measures is 3: write it like measures = ["nDCG@10", "R@100"]',
     "measure = 'AP'": 's.toml: measure is no collection: write [covid], and below it qrels = "covid.qrels" and '
     'runs.bm25 = "covid.bm25.run". Did you mean measures?',
@@ -518,6 +575,16 @@ def test_a_key_twice_in_json_is_refused(tmp_path):
     path.write_text('{"v": {}, "v": {}}')
     with pytest.raises(gradely.InputError, match="cannot be read as JSON: the key 'v' is given twice"):
         gradely.suite(path)
+    path.write_text("[1]")
+    with pytest.raises(gradely.InputError, match=r"s\.json: a suite has a table for each collection: write "):
+        gradely.suite(path)
     path.write_text('{"v": \n{"qrels" 3}}')
     with pytest.raises(gradely.InputError, match="line 2 column 10"):
         gradely.suite(path)
+
+
+def test_weights_are_a_column_of_the_qrels_where_no_file_has_their_name(tmp_path):
+    (tmp_path / "q.csv").write_text("query,document,label,visits\nq0,d,1,1\nq1,d,1,3\n")
+    (tmp_path / "r.csv").write_text("query,document,score\nq0,d,1\nq1,x,2\nq1,d,1\n")
+    (tmp_path / "s.toml").write_text("[v]\nqrels = 'q.csv'\nweights = 'visits'\nruns = {a = 'r.csv', b = 'r.csv'}\n")
+    assert gradely.suite(tmp_path / "s.toml", ["RR"]).mean()["v"]["a"]["RR"] == (1 + 3 / 2) / 4

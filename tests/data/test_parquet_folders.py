@@ -50,6 +50,11 @@ def test_judgments(folder):
     assert gradely.evaluate(folder / "judged", folder / "run", MEASURES, ties="trec").mean() == expected()
 
 
+def test_a_gate_takes_a_folder_for_its_baseline(folder):
+    run = str(folder / "run")
+    assert gradely.gate(folder / "qrels.parquet", run, run, ["RR"]).verdict == "same"
+
+
 def test_command_line(folder):
     command = [sys.executable, "-m", "gradely", "evaluate", "qrels.parquet", "run", "run/part*", "-m", "RR"]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)

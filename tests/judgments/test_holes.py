@@ -699,6 +699,10 @@ def test_a_gate_fails_where_labels_decide(demo, capfd):
     wide = gradely.gate("qrels.txt", *runs, ["nDCG@10"], max_drop=0.3, holes=True)
     assert wide and not wide.changes[0].open and "leave that open" not in wide.summary()
     assert wide.as_dict()["measures"][0]["holes_high"] == pair.high
+    (row,) = wide.table().records()
+    assert (row["holes low"], row["holes high"]) == (pair.low, pair.high) and "labels of unjudged" in wide.caption()
+    without = gradely.gate("qrels.txt", *runs, ["muAP", "nDCG@10"], max_drop=0.3, holes=True)
+    assert [(one.measure, one.holes_high) for one in without.changes] == [("muAP", None), ("nDCG@10", pair.high)]
     arguments = ["gate", "qrels.txt", runs[0], "--baseline", runs[1], "-m", "nDCG@10", "--max-drop", "0.01"]
     assert (cli(arguments), cli([*arguments, "--holes"])) == (0, 1)
     kept = gradely.keep_scores("qrels.txt", runs[1], ["nDCG@10"])

@@ -162,7 +162,7 @@ def estimate(differ: Floats, repeats: Sequence[Floats], pairs: Pairs) -> tuple[E
     )
     parts = np.maximum([over_queries - left, both - left, left], 0.0)
     repeated = np.any(freedom > 0, axis=0)
-    known = (parts.sum(axis=0) > 0) & repeated & varies
+    known = repeated & varies
     shares = (parts / np.where(known, parts.sum(axis=0), 1.0)).T.tolist()
     return estimates, [Shares(*row) if is_known else None for row, is_known in zip(shares, known.tolist(), strict=True)]
 

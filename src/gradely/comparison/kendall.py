@@ -75,7 +75,7 @@ def tau_of_signs(first: Floats, second: Floats) -> Floats:
     """
     agree = np.einsum("...p,...p->...", first, second).astype(np.float64)
     pairs = np.abs(first).sum(axis=-1, dtype=np.float64) * np.abs(second).sum(axis=-1, dtype=np.float64)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(invalid="ignore"):
         out: Floats = agree / np.sqrt(pairs)
     return out
 
@@ -107,7 +107,7 @@ def _count_agreements(x: Floats, y: Floats) -> tuple[Ints, Ints, Floats, Floats]
     in y counts half, and with others that tie with it by x, where it counts whole. Runs enter a sorted list one after
     another, which takes less than a table of all pairs.
     """
-    order = np.argsort(-x, kind="stable")
+    order = np.argsort(-x)
     starts = np.flatnonzero(np.diff(x[order], prepend=np.inf) != 0)
     t, n, fixed, beside = np.zeros_like(order), np.zeros_like(order), np.zeros(len(x)), np.zeros(len(x))
     above: list[float] = []
