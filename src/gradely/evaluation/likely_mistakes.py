@@ -4,16 +4,15 @@ Each is a sentence beside the results, which says what was found and what to typ
 """
 
 import os
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
 
 import numpy as np
 
 from gradely.data import Hits, Qrels, Run
-from gradely.data.ids import Floats, decode
+from gradely.data.ids import Floats
 from gradely.data.read.dicts import Ranked
-from gradely.data.read.lines import to_rank
 from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.table import IrregularText, TableScores
@@ -116,7 +115,7 @@ def describe_distances(run: Run) -> str | None:
     What is looked at is the start of a table, which is at hand; mostly its first two rows say that all is well.
     """
     queries, before = set[str](), None
-    for query, rank, score in _ranked_rows(run):
+    for query, rank, score in run.scores.table.ranked_rows(SAMPLE) if isinstance(run.scores, TableScores) else ():
         if before is not None and query == before[0]:
             ranks, scores = rank - before[1], score - before[2]
             if not ranks * scores >= 0 or not ranks:  # or one of them is no number
@@ -128,23 +127,6 @@ def describe_distances(run: Run) -> str | None:
     where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
     text = f"the rank column contradicts the scores in {where}: low scores have the first ranks, yet high scores count"
     return f"{run.name}: {text}; if these are distances, give them with a minus sign"
-
-
-def _ranked_rows(run: Run) -> Iterable[tuple[str, float, float]]:
-    """Return query, rank and score of the first rows of a table that has ranks, as far as they are numbers."""
-    if not isinstance(run.scores, TableScores):
-        return ()
-    table = trec_table(run)
-    return run.scores.table.ranked_rows(SAMPLE) if table is None else _ranked_lines(table.source.head)
-
-
-def _ranked_lines(head: bytes) -> Iterator[tuple[str, float, float]]:
-    """Yield query, rank and score of the first lines of a TREC file."""
-    for line in head.split(b"\n", SAMPLE)[:SAMPLE]:
-        fields = line.split()
-        if len(fields) != 6:  # cut off, or for the reader to explain
-            return
-        yield decode(fields[0]), to_rank(fields[3]), to_rank(fields[4])
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:

@@ -159,7 +159,7 @@ def scan(source: Source, layout: Layout, report: Report) -> Scan:
 
 
 def to_rank(text: bytes) -> float:
-    """Return a rank, or NaN where it is not a number; nothing but `gradely check` looks at it."""
+    """Return a rank, or NaN where it is not a number; no evaluation needs it."""
     try:
         return float(text)
     except ValueError:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from gradely.data.ids import decode
 from gradely.data.qrels import Qrels
-from gradely.data.read.lines import QRELS, RUN, Values, read, read_query
+from gradely.data.read.lines import QRELS, RUN, Values, read, read_query, to_rank
 from gradely.data.source import Report, Source
 from gradely.data.table import IrregularText, Table
 from gradely.parallel import cores
@@ -42,6 +43,14 @@ class TrecTable(Table):
         values = read(self.source, self.layout, self.duplicates)
         self.notes = list(values.notes)
         return values
+
+    def ranked_rows(self, most: int) -> Iterator[tuple[str, float, float]]:
+        """Yield query, rank and score of the first lines, as far as they are at hand."""
+        for line in self.source.head.split(b"\n", most)[:most]:
+            words = line.split()
+            if len(words) != RUN.width:  # cut off, or for the plain way to explain
+                return
+            yield decode(words[0]), to_rank(words[3]), to_rank(words[4])
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
