@@ -23,7 +23,7 @@ from gradely.evaluation.evaluate import open_as
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.sampled import has_mean, measure_drawn
-from gradely.evaluation.values import name_query, query_of, refuse_extremes
+from gradely.evaluation.values import name_query, refuse_extremes
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import order_ties
 from gradely.kernel.uncertain import UncertainBatch
@@ -398,7 +398,7 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     try:
         measure.compute_from_relevance(view)
     except NotFinite as error:
-        raise name_query(error, *query_of(qrels, qrels.index[query])) from None
+        raise name_query(error, qrels, qrels.index[query]) from None
 
     def by_document(row: Array) -> dict[str, Any]:
         return dict(zip(docs, row.tolist(), strict=False))
@@ -441,7 +441,7 @@ def _expect(
     try:
         expected.checked(measure, batch)
     except NotFinite as error:
-        raise name_query(error, *query_of(qrels, qrels.index[query])) from None
+        raise name_query(error, qrels, qrels.index[query]) from None
     relevance = batch.mean(measure.apply_relevance(batch.by_label).grade[0, :])
     tables = (batch.places.above, batch.mean(batch.labels), relevance, expected.terms, expected.gain)
     above, label_of, relevance_of, adds, gain = (dict(zip(docs, table[0].tolist(), strict=False)) for table in tables)

@@ -228,10 +228,7 @@ class Evaluation:
         if not len(tied):
             return []
         blocks = Blocks(self.qrels, self.measured_hits._replace(place=None).select(moves[self.measured_hits.query]))
-        low, high = (
-            self._fill_empty(measure_blocks(blocks, ties, tied, self.measures, alone=True), tied)
-            for ties in ("worst", "best")
-        )
+        low, high = (self._fill_empty(values, tied) for values in measure_extremes(blocks, tied, self.measures))
         moved = np.count_nonzero(high - low > SAME, axis=0)
         at, size = np.searchsorted(self.judged_queries, tied), len(self.queries)
         table = self.table
@@ -248,38 +245,55 @@ class Evaluation:
         ]
 
 
-def query_of(qrels: Qrels, row: int) -> tuple[str, float]:
-    """Return the name of a query and its highest label; rows of several runs, one after the other, have the same."""
+def name_query(error: NotFinite, qrels: Qrels, row: int) -> NotFinite:
+    """Return the error with the name of the query whose value is too large for a number, and its highest label.
+
+    Rows of several runs, one after the other, are the same queries again.
+    """
     i, labels = row % len(qrels), qrels.possible if isinstance(qrels, UncertainQrels) else qrels
-    return qrels.queries[i], float(labels.grade[labels.start[i] : labels.start[i + 1]].max())
-
-
-def name_query(error: NotFinite, query: str, label: float) -> NotFinite:
-    """Return the error with the name of the query whose value is too large for a number, and its highest label."""
-    return NotFinite(error.measure, error.row, label, clip(query))
+    highest = float(labels.grade[labels.start[i] : labels.start[i + 1]].max())
+    return NotFinite(error.measure, error.row, highest, clip(qrels.queries[i]))
 
 
 def measure_blocks(
-    blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int = 1, *, alone: bool = False
+    blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int = 1
 ) -> Floats:
-    """Return the values, [rows of blocks, measures], 0 for other queries than these; with `alone`, only their rows.
+    """Return the values, [rows of blocks, measures], 0 for other queries than these."""
+    values = np.zeros((len(blocks.retrieved), len(measures)))
 
-    The queries ascend.
-    """
-    values = np.zeros((len(queries) if alone else len(blocks.retrieved), len(measures)))
-
-    def measure_block(rows: Ints, batch: Batch | UncertainBatch) -> None:
-        try:
-            values[np.searchsorted(queries, rows) if alone else rows] = measure_batch(batch, measures.values()).T
-        except NotFinite as error:
-            raise name_query(error, *query_of(blocks.qrels, int(rows[error.row]))) from None
+    def measure(rows: Ints, batch: Batch | UncertainBatch) -> None:
+        values[rows] = measure_rows(blocks.qrels, rows, batch, measures)
 
     if measures and isinstance(blocks.qrels, UncertainQrels):
         refuse_extremes(ties)
-        blocks.visit_uncertain(blocks.qrels, measure_block, queries, workers)
+        blocks.visit_uncertain(blocks.qrels, measure, queries, workers)
     elif measures:
-        blocks.visit(measure_block, ties, queries, workers)
+        blocks.visit(measure, ties, queries, workers)
     return values
+
+
+def measure_extremes(blocks: Blocks, queries: Ints, measures: Mapping[str, Measure]) -> tuple[Floats, Floats]:
+    """Return the lowest and the highest values over all orders of ties, [these queries, measures] each.
+
+    The queries ascend. Both are measured on the same pools, so that their ideals are computed once.
+    """
+    low, high = np.zeros((2, len(queries), len(measures)))
+
+    def measure(rows: Ints, batch: Batch) -> None:
+        at = np.searchsorted(queries, rows)
+        low[at] = measure_rows(blocks.qrels, rows, batch, measures)
+        high[at] = measure_rows(blocks.qrels, rows, batch.reorder(ties="best"), measures)
+
+    blocks.visit(measure, "worst", queries)
+    return low, high
+
+
+def measure_rows(qrels: Qrels, rows: Ints, batch: Batch | UncertainBatch, measures: Mapping[str, Measure]) -> Floats:
+    """Return the values of a Batch, [its rows, measures]; an error names the query that is meant."""
+    try:
+        return measure_batch(batch, measures.values()).T
+    except NotFinite as error:
+        raise name_query(error, qrels, int(rows[error.row])) from None
 
 
 def refuse_extremes(ties: str) -> None:
