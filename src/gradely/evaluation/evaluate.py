@@ -60,6 +60,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         """where asked for: how far the labels of unjudged documents move each mean, by run"""
         self.unbounded: list[Note] = []
         """which measures have no such range"""
+        self._notes: dict[int, list[Note]] = {}
 
     @cached_property
     def _scores(self) -> dict[str, Scores]:
@@ -138,7 +139,7 @@ class Evaluations(Result, Mapping[str, Scores]):
 
         return QueryScores(self, QueryOrder(sort, worst, best, baseline), queries_text)
 
-    @cached_property
+    @property
     def notes(self) -> list[Note]:
         """What there is to note about queries, documents and ties; what holds of all runs is said once."""
         return self.notes_at(DIGITS)
@@ -160,9 +161,11 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; of ties and labels, what changes what is printed."""
-        ranges = merge_ranges(self.label_ranges, min(digits, DIGITS))
-        shares = {} if self.label_ranges else {name: scores.unjudged_share for name, scores in self.items()}
-        return [*note_runs(self, digits), *ranges, *merge_shares(shares), *self.unbounded]
+        if digits not in self._notes:
+            ranges = merge_ranges(self.label_ranges, min(digits, DIGITS))
+            shares = {} if self.label_ranges else {name: scores.unjudged_share for name, scores in self._scores.items()}
+            self._notes[digits] = [*note_runs(self._scores, digits), *ranges, *merge_shares(shares), *self.unbounded]
+        return self._notes[digits]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the means of each run as plain data, with the policies and the notes."""
