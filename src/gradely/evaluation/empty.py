@@ -74,7 +74,7 @@ def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure], queries: Ints
         for key, measure in missing.items():
             flags[key][rows] = measure.degenerate(measure.apply_relevance(batch))
 
-    if missing:
+    if missing and len(queries):
         Blocks(qrels, Hits.empty(len(qrels))).visit(mark, "expected", queries, workers)
     qrels.degenerate.update(flags)
     return {name: qrels.degenerate[measure.key] for name, measure in measures.items()}

@@ -303,10 +303,6 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 
 def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
-    excluded, before = evaluation.hits.excluded, evaluation.hits.documents + evaluation.hits.excluded
-    were = "was" if excluded == 1 else "were"
-    why = "; exclude_self drops those with the id of their query" if evaluation.settings.exclude_self else ""
-    out = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings{why}" if excluded else None
     plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
@@ -325,7 +321,19 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
         ("subtopics", describe_highest(evaluation.qrels, plain)),
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
-    return [*notes, *_note_uncertain(evaluation.qrels), *([Note("excluded", excluded, before, out)] if out else [])]
+    return [*notes, *_note_uncertain(evaluation.qrels), *_note_excluded(evaluation)]
+
+
+def _note_excluded(evaluation: "Evaluation") -> list[Note]:
+    """Say how many documents were dropped from the rankings as asked."""
+    excluded = evaluation.hits.excluded
+    if not excluded:
+        return []
+    before = evaluation.hits.documents + excluded
+    were = "was" if excluded == 1 else "were"
+    why = "; exclude_self drops those with the id of their query" if evaluation.settings.exclude_self else ""
+    text = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings{why}"
+    return [Note("excluded", excluded, before, text)]
 
 
 def _note_uncertain(qrels: Qrels) -> list[Note]:
@@ -445,7 +453,10 @@ def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_dropped(evaluation: "Evaluation") -> list[Note]:
-    before, dropped = evaluation.hits.documents, evaluation.hits.documents - evaluation.measured_hits.documents
+    if not evaluation.settings.judged_only:
+        return []
+    before = evaluation.hits.documents
+    dropped = before - evaluation.measured_hits.documents
     fate = "is unjudged and was dropped" if dropped == 1 else "are unjudged and were dropped"
     text = f"{dropped:,} of {count_of(before, 'document')} {fate}"
     return [Note("dropped", dropped, before, text)] if dropped else []
