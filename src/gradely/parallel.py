@@ -63,6 +63,12 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
         pool.shutdown(cancel_futures=True)
 
 
+def do_all(work: Callable[[T], object], things: Iterable[T], threads: int) -> None:
+    """Work on all things, several at a time; what the work returns is dropped."""
+    for _ in on_threads(work, things, threads):
+        pass
+
+
 @cache
 def keep_freed() -> None:
     """Let the C library keep what is freed, since work on the next thing needs as much again.

@@ -1,6 +1,6 @@
 """Hits: the judged documents that a run retrieved, and where they stand; Blocks puts them into Batches."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ from gradely.kernel.batch import CELLS, Batch
 from gradely.kernel.subtopics import Subtopics
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.lazy import lazy
-from gradely.parallel import on_threads
+from gradely.parallel import do_all
 
 SHORT = 1000
 """hits of a single query up to which its cells are kept for the next one"""
@@ -157,14 +157,11 @@ class Blocks:
         """Call work(indices of queries, their Batch) until all these queries are done, for several at a time."""
         if len(queries) == 1:
             work(queries, self.batch_of_query(int(queries[0]), ties))
-            return
-        for _ in on_threads(
-            lambda block: work(block, self.batch_of_queries(block, ties)), self.split(queries), threads
-        ):
-            pass
+        else:
+            do_all(lambda block: work(block, self.batch_of_queries(block, ties)), self.split(queries), threads)
 
-    def split(self, queries: Ints, cells: int = CELLS) -> Iterator[Ints]:
-        """Yield the queries in blocks, those of about the same width together.
+    def split(self, queries: Ints, cells: int = CELLS) -> list[Ints]:
+        """Return the queries in blocks, those of about the same width together.
 
         How queries are put together changes memory and time, but no value.
         """
@@ -173,13 +170,14 @@ class Blocks:
         hits = self.start[queries + 1] - self.start[queries]
         queries = queries[np.lexsort((hits, self.width[queries]))]
         width = self.width[queries]
-        done = 0
+        blocks, done = list[Ints](), 0
         while done < len(queries):
             most = max(1, cells // int(width[done]))
             filled = np.arange(1, most + 1)[: len(queries) - done] * width[done : done + most]
             count = max(1, int(np.searchsorted(filled, cells, side="right")))
-            yield queries[done : done + count]
+            blocks.append(queries[done : done + count])
             done += count
+        return blocks
 
     def batch_of_query(self, query: int, ties: str) -> Batch:
         """Return the Batch of one query, which has no padding; without hits, it has nothing else."""
@@ -203,11 +201,11 @@ class Blocks:
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
+        labels, at = self.qrels.grade, queries % len(self.qrels)
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
-        at = queries % len(self.qrels)
         pooled, judgments = _cells(self.qrels.start[at], self.qrels.start[at + 1])
-        pool = np.where(pooled, -np.sort(_fill(pooled, -self.qrels.grade[judgments], np.inf), axis=1), 0.0)
-        grade = _fill(cells, self.qrels.grade[self.row[hits]], 0.0)
+        pool = np.where(pooled, -np.sort(_fill(pooled, -labels[judgments], np.inf), axis=1), 0.0)
+        grade = _fill(cells, labels[self.row[hits]], 0.0)
         subtopics = self._subtopics(at, self.row[hits], cells, pooled, ties)
         return self._place(queries, (cells, hits), grade, (pool, pooled), ties, subtopics)
 
@@ -246,8 +244,7 @@ class Blocks:
     ) -> None:
         """Call work(indices of queries, their batch) until all are done, where labels are probabilities."""
         blocks = self.split(queries, CELLS // len(qrels.scale))
-        for _ in on_threads(lambda block: work(block, self.uncertain_batch(qrels, block)), blocks, threads):
-            pass
+        do_all(lambda block: work(block, self.uncertain_batch(qrels, block)), blocks, threads)
 
     def uncertain_batch(self, qrels: UncertainQrels, queries: Ints) -> UncertainBatch:
         """Return some queries with probabilities for labels."""

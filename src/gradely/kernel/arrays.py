@@ -22,7 +22,7 @@ from gradely.kernel.batch import CELLS, Array, Batch, rows_at_a_time
 from gradely.kernel.parameters import EXACT
 from gradely.kernel.subtopics import Subtopics, take_documents
 from gradely.kernel.swapped import warn_of_swap
-from gradely.parallel import cores, on_threads
+from gradely.parallel import cores, do_all
 from gradely.settings import ArrayTies, check_seed, check_ties
 
 Ints = npt.NDArray[np.int64]
@@ -278,8 +278,7 @@ def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]
         for name, part in make(block).items():
             whole[name][block] = part
 
-    for _ in on_threads(work, range(0, rows, at_a_time), cores()):
-        pass
+    do_all(work, range(0, rows, at_a_time), cores())
     return whole
 
 

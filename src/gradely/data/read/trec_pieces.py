@@ -30,7 +30,7 @@ from gradely.data.read.text import (
 )
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, ScatteredQueries
-from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, in_processes, on_threads, workers
+from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, in_processes, on_threads, workers
 
 T = TypeVar("T")
 RANGE = 1 << 24
@@ -287,8 +287,7 @@ def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int
         return 0
     first, last = stream.tell(), stream.limit
     ranges = [(start, min(start + READ_AT_ONCE, last)) for start in range(first, last, READ_AT_ONCE)]
-    for _ in on_threads(lambda part: stream.fill(view[part[0] - first : part[1] - first], part[0]), ranges, threads):
-        pass
+    do_all(lambda part: stream.fill(view[part[0] - first : part[1] - first], part[0]), ranges, threads)
     stream.seek(last)
     return last - first
 
