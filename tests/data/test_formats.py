@@ -159,28 +159,143 @@ def test_rank_eval_responses_are_runs_and_ratings(file):
     assert "the ratings of the documents that were retrieved, and no others" in notes(rank_eval_response(), RUN)
 
 
-def test_search_responses_are_runs_by_query(file):
-    responses = {query: {"took": 3, "hits": {"total": 2, "hits": hits(docs)}} for query, docs in RUN.items()}
-    for run in (responses, file("responses.json", responses)):
+def result(engine, doc, score):
+    """Return a result as a search engine writes it."""
+    return {
+        "Elasticsearch": {"_index": "i", "_id": doc, "_score": score, "_source": {"title": "t"}},
+        "sorted": {"_index": "i", "_id": doc, "_score": None, "sort": [7]},
+        "Solr": {"id": doc, "score": score, "title": ["t"]},
+        "Vespa": {"id": doc, "relevance": score, "source": "s", "fields": {"title": "t"}},
+        "Qdrant": {"id": doc, "version": 3, "score": score, "payload": None},
+        "Pinecone": {"id": doc, "score": score, "values": []},
+        "Algolia": {"objectID": doc, "price": 7},
+        "Typesense": {"document": {"id": doc, "price": 7}, "text_match": 1},
+        "Meilisearch": {"id": doc, "price": 7},
+    }[engine]
+
+
+RESPONSES = {
+    "Elasticsearch": lambda hits: {"took": 3, "hits": {"total": {"value": 2}, "hits": hits}},
+    "sorted": lambda hits: {"took": 3, "hits": {"total": {"value": 2}, "hits": hits}},
+    "Solr": lambda hits: {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": hits}},
+    "Vespa": lambda hits: {"root": {"id": "toplevel", "relevance": 1.0, "children": hits}},
+    "Qdrant": lambda hits: {"result": {"points": hits}, "status": "ok", "time": 0.1},
+    "Pinecone": lambda hits: {"matches": hits, "namespace": ""},
+    "Algolia": lambda hits: {"hits": hits, "nbHits": 2},
+    "Typesense": lambda hits: {"found": 2, "hits": hits},
+    "Meilisearch": lambda hits: {"hits": hits, "limit": 20},
+}
+
+
+class Body:
+    """As the client of Elasticsearch returns a response."""
+
+    def __init__(self, body):
+        self.body = body
+
+
+@pytest.mark.parametrize("engine", RESPONSES)
+def test_search_responses_are_runs_by_query(file, engine):
+    responses = {
+        query: RESPONSES[engine]([result(engine, doc, score) for doc, score in docs.items()])
+        for query, docs in RUN.items()
+    }
+    named = [{"query_id": query, "response": response} for query, response in responses.items()]
+    beside = [{"query_id": query, **response} for query, response in responses.items()]
+    shapes = [responses, file("responses.json", responses), named, file("named.jsonl", lines(named)), beside]
+    shapes += [file("lines.jsonl", lines({query: response} for query, response in responses.items()))]
+    shapes += [{query: Body(response) for query, response in responses.items()}]
+    for run in shapes:
         assert values(QRELS, run) == GRADED
-    one = responses["q1"]
-    several = {"took": 1, "responses": [one, responses["q2"]]}
-    for run in (several, file("several.json", several)):
-        with pytest.raises(InputError, match=r"of _msearch, which is not a run; it does not say which query each part"):
-            values(QRELS, run)
-    with pytest.raises(InputError, match="is a dict of responses of _search, which is not qrels"):
-        values(responses, RUN)
-    for run in (one, file("one.json", one)):
+        with pytest.raises(InputError, match="is a response to a search, which has no labels; give qrels"):
+            values(run, RUN)
+    one, several = responses["q1"], list(responses.values())
+    for run in (one, file("one.json", one), Body(one)):
         with pytest.raises(InputError, match=r"answers one query only: give \{query: response\}"):
             values(QRELS, run)
-    with pytest.raises(InputError, match="is a response of _search, which is not qrels"):
+    with pytest.raises(InputError, match="is a response to a search, which is not qrels"):
         values(one, RUN)
+    for run in (several, {"took": 1, "responses": several}, file("several.json", several)):
+        with pytest.raises(InputError, match="is a list of responses to searches, which is not a run; it does not say"):
+            values(QRELS, run)
 
-    class Response:  # as the client of Elasticsearch returns it
-        body = one
 
-    with pytest.raises(InputError, match="answers one query only"):
-        values(QRELS, Response())
+def test_hits_rank_in_their_order_where_scores_do_not_fall():
+    """Qdrant calls distances scores, and Elasticsearch tracks scores of hits that are sorted by a date."""
+    hits = [{"id": doc, "score": distance} for doc, distance in zip("bac", (0.1, 0.4, 0.3), strict=True)]
+    run = {"q": {"result": {"points": hits}}}
+    assert gradely.evaluate({"q": {"b": 1}}, run, ["RR"])["RR"] == 1.0
+    tied = {"q": {"result": {"points": [{**hit, "score": 0.5} for hit in hits]}}}
+    assert gradely.evaluate({"q": {"b": 1}}, tied, ["P@1"])["P@1"] == 1 / 3
+
+
+class Point:
+    """As a result of a client that is neither a dict nor a dataclass."""
+
+    def __init__(self, document, score=None, name="id"):
+        setattr(self, name, document)
+        self.score, self.version = score, 3
+
+
+class Points:
+    """As the client of Qdrant returns a response."""
+
+    def __init__(self, docs):
+        self.points = [Point(doc, score) for doc, score in docs.items()]
+
+
+@dataclass
+class Document:
+    """As in Haystack."""
+
+    id: str
+    score: float | None = None
+    content: str = "text"
+
+
+def test_results_of_clients():
+    kinds = {
+        "Qdrant": Points,
+        "Pyserini": lambda docs: [Point(doc, score, "docid") for doc, score in docs.items()],
+        "LlamaIndex": lambda docs: [Point(doc, score, "node_id") for doc, score in docs.items()],
+        "LangChain": lambda docs: [(Point(doc), score) for doc, score in docs.items()],
+        "LangChain, in order": lambda docs: [Point(doc) for doc in docs],
+        "Haystack": lambda docs: [Document(doc, score) for doc, score in docs.items()],
+        "Haystack, in order": lambda docs: [Document(doc) for doc in docs],
+    }
+    for kind, results in kinds.items():
+        assert values(QRELS, {query: results(docs) for query, docs in RUN.items()}) == GRADED, kind
+    with pytest.raises(InputError, match="a result of type Point has no id; give the name of its document"):
+        values(QRELS, {"q1": [Point(None)]})
+
+
+def test_tables_in_one_object_are_refused_with_what_to_give(file):
+    """With queries and documents that are numbers, the columns of both files would be queries that they share."""
+    qrels = pd.DataFrame([(1, 11, 2), (1, 12, 0), (2, 14, 1)], columns=["qid", "docno", "label"])
+    run = pd.DataFrame([(1, 12, 0.5), (1, 11, 0.4), (2, 14, 1.0)], columns=["qid", "docno", "score"])
+    says = (
+        r"is a table in one object, .*; give its rows, one object per line: .*to_json\(orient='records', lines=True\)"
+    )
+    for orient in ("columns", "index", "split", "table"):
+        one, other = (file(f"{orient}-{i}.json", table.to_json(orient=orient)) for i, table in enumerate((qrels, run)))
+        for arguments in ((one, other), (qrels, other)):
+            with pytest.raises(InputError, match=says):
+                values(*arguments)
+    for orient in ("dict", "list", "series", "index"):
+        for arguments in ((qrels.to_dict(orient), run), (qrels, run.to_dict(orient))):
+            with pytest.raises(InputError, match=says):
+                values(*arguments)
+    with pytest.raises(InputError, match=says):
+        values(qrels, pl.from_pandas(run).to_dict())
+    assert values(qrels.to_dict("records"), run.to_dict("records")) == values(qrels, run)
+
+
+def test_lines_with_ranks_and_lines_with_scores_do_not_mix(file):
+    mixed = [{"qid": "q1", "docno": "d1", "score": 0.5}, {"qid": "q1", "docno": "d2", "rank": 1}]
+    with pytest.raises(
+        InputError, match=r"m\.jsonl:2: some lines have a rank, and others a score; give every line the"
+    ):
+        values(QRELS, file("m.jsonl", lines(mixed)))
 
 
 def test_opensearch_judgments(file):
@@ -463,7 +578,7 @@ def test_columns_of_ragas_are_refused_with_what_to_give(file):
     table = file("rows.csv", header + "q1,\"['d1', 'd2']\",['d1']\n")
     for both in (columns, file("columns.json", columns), table):
         for arguments in ((both, RUN), (QRELS, both)):
-            with pytest.raises(InputError, match=r"of ragas, which .*; give its rows, one object per line: JSON Lines"):
+            with pytest.raises(InputError, match=r"; give its rows, one object per line: JSON Lines"):
                 gradely.evaluate(*arguments)
 
 
@@ -628,7 +743,9 @@ TESTED = {
     "Quepid, CSV of a book": "test_quepid_books_have_a_column_per_rater",
     "Elasticsearch, request of `_rank_eval`": "test_rank_eval_requests_are_qrels",
     "Elasticsearch, response of `_rank_eval`": "test_rank_eval_responses_are_runs_and_ratings",
-    "Elasticsearch, responses of `_search`": "test_search_responses_are_runs_by_query",
+    "search engines, responses": "test_search_responses_are_runs_by_query",
+    "clients of search engines, results": "test_results_of_clients",
+    "pandas and polars, a table in one object": "test_tables_in_one_object_are_refused_with_what_to_give",
     "OpenSearch, judgments": "test_opensearch_judgments",
     "Rated Ranking Evaluator, JSON": "test_ratings_of_the_rated_ranking_evaluator",
     "MTEB, predictions": "test_predictions_of_mteb",

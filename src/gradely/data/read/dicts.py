@@ -4,18 +4,21 @@ from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from gradely.data.column_roles import DOC, QUERY, normalize
 from gradely.data.ids import as_text, rename_docs
 from gradely.data.read.lines import Rows, Values
+from gradely.data.read.responses import results_of
 from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, clip
 from gradely.tables import count_of
 
+QUERY_NAMES, DOC_NAMES = (frozenset(map(normalize, names)) for names in (QUERY, DOC))
 MAPPING = (dict, Mapping)
 """dict first: the cheaper check"""
 
 
 EXPORTED = (
-    *("requests", "details", "judgmentRatings", "hits", "responses", "topics", "query_groups", "queries"),
+    *("requests", "details", "judgmentRatings", "responses", "columns", "ids", "topics", "query_groups", "queries"),
     *("mteb_version", "mteb_model_meta", "relevant_docs", "distances", "user_input", "contexts"),
 )
 """keys of what other tools export, at least one of which each has"""
@@ -26,7 +29,20 @@ def may_be_export(values: Mapping[Any, Any]) -> bool:
     if any(key in values for key in EXPORTED):
         return True
     first = next(iter(values.values()), None)
-    return "hits" in first if isinstance(first, MAPPING) else hasattr(first, "to_pandas")
+    found = (are_columns(one) or results_of(one) is not None for one in (values, first))
+    return any(found) or hasattr(first, "to_pandas")
+
+
+COLUMNS = 50
+"""keys of the longest dict that may be a row, or hold the columns of a table"""
+
+
+def are_columns(names: Any) -> bool:
+    """True for a dict whose keys name the query and the document of a table."""
+    if not isinstance(names, MAPPING) or not 1 < len(names) <= COLUMNS:
+        return False
+    known = set(map(normalize, names))
+    return not known.isdisjoint(QUERY_NAMES) and not known.isdisjoint(DOC_NAMES)
 
 
 def are_by_subtopic(value: Any) -> bool:

@@ -8,7 +8,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
+from gradely.data.column_roles import normalize
+from gradely.data.read.dicts import QUERY_NAMES, are_columns
 from gradely.data.read.records import RecordTable
+from gradely.data.read.responses import JUDGED, results_of
 from gradely.errors import InputError, clip
 
 Row: TypeAlias = tuple[Any, Any, Any]
@@ -95,24 +98,26 @@ def _rated_hits(content: Any) -> Iterator[Row]:
 
 def _hits(content: Any) -> Iterator[Row]:
     for query, detail in content["details"].items():
-        yield from _ranked_hits(query, [hit["hit"] for hit in detail["hits"]])
-
-
-def _ranked_hits(query: Any, hits: Sequence[Any]) -> Iterator[Row]:
-    return _ranked(query, [hit["_id"] for hit in hits], [hit.get("_score") for hit in hits])
+        hits = [hit["hit"] for hit in detail["hits"]]
+        yield from _ranked(query, [hit["_id"] for hit in hits], [hit.get("_score") for hit in hits])
 
 
 def _is_search(content: Any) -> bool:
     return _maps(content, hits=Mapping) and _are_lists(content["hits"].get("hits"))
 
 
-def _are_searches(content: Any) -> bool:
-    return isinstance(content, Mapping) and bool(content) and all(map(_is_search, content.values()))
+def _are_responses(content: Any) -> bool:
+    """True for the responses of _msearch, or a list of responses, none of which names its query."""
+    parts = content["responses"] if _maps(content, responses=list) else content
+    return (
+        _are_lists(parts)
+        and bool(parts)
+        and all(results_of(part) is not None and not _names_query(part) for part in parts)
+    )
 
 
-def _search_hits(content: Any) -> Iterator[Row]:
-    for query, response in content.items():
-        yield from _ranked_hits(query, response["hits"]["hits"])
+def _names_query(content: Any) -> bool:
+    return _maps(content) and any(normalize(name) in QUERY_NAMES for name in content)
 
 
 def _judgment_lists(content: Any) -> list[Any]:
@@ -202,9 +207,6 @@ def unwrap(value: Any, kind: str) -> Any:
 # MTEB, LlamaIndex, ragas
 
 
-JUDGED = "give qrels, with the documents that are relevant"
-
-
 def choose_split(content: Any, kind: str, name: str, split: str | None) -> Any:
     """Return the predictions of one split, {query: {document: score}}, where MTEB 2 wrote those of subsets and splits.
 
@@ -258,13 +260,28 @@ def is_ragas(names: Any) -> bool:
     return older or ("user_input" in names and any(name in names for name in CONTEXTS))
 
 
-def _are_ragas_columns(content: Any) -> bool:
-    """True for {"user_input": [questions], "retrieved_contexts": [lists], …}."""
-    return _maps(content) and is_ragas(content) and all(map(_are_lists, content.values()))
+def _is_table(content: Any) -> bool:
+    """True for a table by columns, {"query_id": [queries], "doc_id": [documents], …}, or by the numbers of its rows.
+
+    So pandas writes it, where it is not told to write records: {"query_id": {"0": …}, …}, {"0": {"query_id": …}, …},
+    {"columns": […], "data": […]} or {"schema": …, "data": […]}.
+    """
+    if not isinstance(content, Mapping) or not content:
+        return False
+    parts = list(content.values())
+    by_column = (are_columns(content) or is_ragas(content)) and all(
+        isinstance(part, Collection) and not isinstance(part, str | bytes) for part in parts
+    )
+    by_row = all(map(are_columns, parts)) or (
+        _maps(content, data=list) and ("columns" in content or "schema" in content)
+    )
+    return by_column or by_row
 
 
 def _is_chroma(content: Any) -> bool:
-    """True for {"ids": [[documents]], "distances": [[numbers]], …}."""
+    """True for {"ids": [[documents]], "distances": [[numbers]], …}, and for such responses by query."""
+    if isinstance(content, Mapping) and content and all(map(_is_chroma, content.values())):
+        return True
     return _maps(content, ids=Sequence, distances=Sequence) and all(map(_are_lists, content["ids"]))
 
 
@@ -296,11 +313,13 @@ def _ragas_retrieved(content: Any) -> Iterator[Row]:
 MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
 ONE_SPLIT = "give one of its splits, like data['test']"
 ROWS = "give its rows, one object per line: JSON Lines"
-"""what to give in place of columns of ragas"""
+"""what to give in place of columns"""
+TABLE = f"{ROWS}, as to_json(orient='records', lines=True) of pandas writes them, or the dataframe itself"
 NO_IDS = "it does not say which query each part answers: give {query: response}, with a name for each query"
 ONE_QUERY = "it answers one query only: give {query: response}, with a name for each query"
 
 EXPORTS = (
+    Export("a table in one object", _is_table, label=TABLE, score=TABLE),
     Export(
         "a dict of data sets",
         lambda content: isinstance(content, Mapping) and all(hasattr(part, "to_pandas") for part in content.values()),
@@ -327,20 +346,14 @@ EXPORTS = (
         score="give the responses to the queries, {query: response of _search}",
     ),
     Export(
-        "a response of _search",
-        _is_search,
+        "a response to a search",
+        lambda content: results_of(content) is not None and not are_columns(content),
         label=JUDGED,
         score=ONE_QUERY,
     ),
     Export(
-        "a dict of responses of _search",
-        _are_searches,
-        label=JUDGED,
-        score=_search_hits,
-    ),
-    Export(
-        "a response of _msearch",
-        lambda content: _maps(content, responses=list),
+        "a list of responses to searches",
+        _are_responses,
         label=JUDGED,
         score=NO_IDS,
     ),
@@ -368,6 +381,5 @@ EXPORTS = (
         label=JUDGED,
         score="it has no ids of queries, and low distances are best: give {query: {document: -distance}}",
     ),
-    Export("a table of columns of ragas", _are_ragas_columns, label=ROWS, score=ROWS),
     Export("a list of rows of ragas", _are_ragas_rows, label=_ragas_references, score=_ragas_retrieved),
 )

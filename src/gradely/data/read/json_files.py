@@ -88,6 +88,8 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
             sample = partial(sample_records, [*(one for _, one in start if tuple(one) == keys), record])
             picked[keys] = pick_columns(keys, kind, name, columns, sample)
         roles = None if nested else picked[keys]
+        if roles is not None and roles.sign != picked[next(iter(picked))].sign:
+            raise InputError(f"{name}: some lines have a rank, and others a score; give every line the same")
         labelled = roles is None or roles.value is not None
         if len(first | {labelled: number}) > 1:
             article, other = ("a", first[False]) if labelled else ("no", first[True])

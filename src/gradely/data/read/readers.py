@@ -12,6 +12,7 @@ from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, as_labels, as_scores, may_be_export
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.read.lines import read_weight_lines
+from gradely.data.read.responses import results_of
 from gradely.data.run import Run
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Table, TableScores
@@ -247,7 +248,8 @@ def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> 
         exported = read_export(value, kind, name, duplicates)
         if exported is not None:
             return exported
-    if isinstance(next(iter(value.values()), None), list | tuple):
+    first = next(iter(value.values()), None)
+    if isinstance(first, list | tuple) or results_of(first) is not None:
         from gradely.data.read.records import RecordTable, as_nested
 
         nested = as_nested(value)

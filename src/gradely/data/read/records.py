@@ -1,7 +1,7 @@
 """Records: lists of dicts, dataclasses or named tuples, as tables."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
 from typing import Any
 
 import numpy as np
@@ -19,11 +19,12 @@ from gradely.data.column_roles import (
 )
 from gradely.data.columns import Triples, numbers_of_objects
 from gradely.data.ids import from_objects
+from gradely.data.read.responses import JUDGED, PLAIN, as_record, results_of
 from gradely.data.table import MemoryTable
 from gradely.errors import DataError, InputError, clip
 
 Record = Mapping[str, Any]
-SCORES = frozenset(map(normalize, ROLES["score"]))
+SCORES, QUERIES = (frozenset(map(normalize, ROLES[role])) for role in ("score", "query"))
 SAMPLE = 1000
 """records whose ranks are kept, to be held against the scores"""
 NESTED_ID = ("id", "_id")
@@ -38,37 +39,51 @@ def sample_records(records: Sequence[Record]) -> Cells:
 
 def are_records(value: Any) -> bool:
     """True for a list of dicts, dataclasses or named tuples."""
-    return isinstance(value, Sequence) and bool(value) and _record(value[0]) is not None
+    return isinstance(value, Sequence) and bool(value) and _is_record(value[0])
 
 
-def _record(value: Any) -> Record | None:
-    """Return a dict, a dataclass or a named tuple as {name: value}; None where it is none of them."""
-    if isinstance(value, Mapping):
-        return value
-    if is_dataclass(value) and not isinstance(value, type):
-        return {field.name: getattr(value, field.name) for field in fields(value)}
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return dict(zip(value._fields, value, strict=True))
-    return None
+def _is_record(value: Any) -> bool:
+    """True for a dict, a dataclass or a named tuple."""
+    return isinstance(value, Mapping) or is_dataclass(value) or (isinstance(value, tuple) and hasattr(value, "_fields"))
 
 
 def holds_results(record: Record) -> bool:
-    """True for {"query": …, "results": […]}: a query, no document beside it, and one list."""
+    """True for {"query": …, "results": […]}: a query, no document beside it, and one list or response."""
     names = {normalize(name) for name in record if isinstance(name, str)}
-    lists = [value for value in record.values() if isinstance(value, list | tuple)]
     return (
-        len(lists) == 1
+        len(_results_in(record)) == 1
         and any(normalize(name) in names for name in QUERY)
         and not any(normalize(name) in names for name in DOC if name in record and not isinstance(record[name], list))
     )
 
 
+def _results_in(record: Record) -> dict[str, Any]:
+    """Return the lists and the responses of a record, by their keys; a record that is a response has itself alone."""
+    if results_of(record) is not None:
+        return {"": record}
+    return {
+        key: value for key, value in record.items() if isinstance(value, list | tuple) or results_of(value) is not None
+    }
+
+
 def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
-    """Return {query: [results]} as records {"query_id": …, "results": […]}; None where the lists hold no results."""
-    results = all(isinstance(entries, list | tuple) for entries in content.values()) and any(
-        isinstance(entry, Mapping) for entries in content.values() for entry in entries[:1]
-    )
-    return [{"query_id": query, "results": entries} for query, entries in content.items()] if results else None
+    """Return {query: [results]} as records {"query_id": …, "results": […]}; None where the lists hold no results.
+
+    In place of a list, there may be a response of a search engine.
+    """
+    first = next(iter(content.values()), None)
+    if results_of(first) is None and not (
+        all(isinstance(entries, list | tuple) for entries in content.values())
+        and any(_is_result(entry) for entries in content.values() for entry in entries[:1])
+    ):
+        return None
+    return [{"query_id": query, "results": entries} for query, entries in content.items()]
+
+
+def _is_result(entry: Any) -> bool:
+    """True for results that are more than an id, or a pair of id and score."""
+    pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], PLAIN)
+    return not isinstance(entry, PLAIN) and not pair and as_record(entry) is not None
 
 
 def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
@@ -79,13 +94,18 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
     if not holds_results(record):
         yield record
         return
-    inside = next(key for key, value in record.items() if isinstance(value, list | tuple))
-    outside = {key: value for key, value in record.items() if key != inside}
-    for rank, entry in enumerate(record[inside], 1):
-        result = _record(entry)
+    ((inside, results),) = _results_in(record).items()
+    outside = {key: value for key, value in record.items() if (key != inside if inside else normalize(key) in QUERIES)}
+    if not isinstance(results, list | tuple):
+        if not ranked:
+            raise InputError(f"{name}: is a response to a search, which has no labels; {JUDGED}")
+        results = results_of(results) or []
+    for rank, entry in enumerate(results, 1):
+        result = as_record(entry)
         if result is None:
             yield {**outside, "doc_id": entry} | ({"rank": rank} if ranked else {})
             continue
+        result = {key: value for key, value in result.items() if value is not None or normalize(key) not in SCORES}
         scored = any(normalize(key) in SCORES for key in (*result, *outside))
         if ranked and not scored and not find_numbers(_numbers(result)):
             result = {**result, "rank": rank}
@@ -107,7 +127,7 @@ def flat_records(records: Sequence[Any], name: str, *, ranked: bool = False) -> 
     """Return records as dicts, one per result, as `flatten` gives them; refuse what is none."""
     flat: list[Record] = []
     for number, entry in enumerate(records, 1):
-        record = _record(entry)
+        record = as_record(entry) if _is_record(entry) else None
         if record is None:
             raise InputError(f"{name}: record {number} is {clip(repr(entry))}; expected a dict, as the first is")
         flat += flatten(record, f"{name}: record {number}", ranked=ranked)

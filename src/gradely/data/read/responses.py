@@ -1,0 +1,106 @@
+"""Responses: what search engines and their clients answer to one query, as a list of results.
+
+A response is parsed JSON or an object of a client. Results have an id and, where the engine ranks by it, a score.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from gradely.errors import InputError
+
+JUDGED = "give qrels, with the documents that are relevant"
+
+
+class Engine(NamedTuple):
+    """What a search engine calls the parts of a response: keys, or names of attributes, from the outside in."""
+
+    hits: tuple[str, ...]
+    document: tuple[str, ...]
+    score: tuple[str, ...] = ()
+    """without one, or where it does not fall from hit to hit, the order of the hits ranks"""
+
+
+ENGINES = {
+    "Elasticsearch or OpenSearch": Engine(("hits", "hits"), ("_id",), ("_score",)),
+    "Solr": Engine(("response", "docs"), ("id",), ("score",)),
+    "Vespa": Engine(("root", "children"), ("id",), ("relevance",)),
+    "Qdrant": Engine(("result", "points"), ("id",), ("score",)),
+    "Qdrant, older": Engine(("result",), ("id",), ("score",)),
+    "Qdrant, client": Engine(("points",), ("id",), ("score",)),
+    "Pinecone": Engine(("matches",), ("id",), ("score",)),
+    "Typesense": Engine(("hits",), ("document", "id")),
+    "Algolia": Engine(("hits",), ("objectID",)),
+    "Meilisearch": Engine(("hits",), ("id",)),
+}
+OUTSIDE = {engine.hits[0] for engine in ENGINES.values()}
+RESULT_IDS = ("docid", "doc_id", "docno", "node_id", "id")
+"""attributes that name the document of a result: of Pyserini, ir_datasets, LlamaIndex, LangChain, Haystack, Qdrant"""
+PLAIN = (str, bytes, int, float)
+
+
+def results_of(response: Any) -> list[dict[str, Any]] | None:
+    """Return the results of a response, {"id": …, "score": …}, best first; None where it is no response.
+
+    >>> results_of({"took": 3, "hits": {"hits": [{"_id": "d1", "_score": 2.5}]}})
+    [{'id': 'd1', 'score': 2.5}]
+    >>> results_of({"hits": [{"objectID": "d1"}]}), results_of({"d1": 2.5, "hits": 1.5})
+    ([{'id': 'd1'}], None)
+    """
+    if isinstance(response, dict) and not any(key in response for key in OUTSIDE):  # mostly {document: score}
+        return None
+    if isinstance(response, PLAIN) or _is_list(response):
+        return None
+    response = getattr(response, "body", response)  # of the client of Elasticsearch
+    for engine in ENGINES.values():
+        hits = _find(response, engine.hits)
+        if not _is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
+            continue
+        documents, scores = ([_find(hit, path) for hit in hits] for path in (engine.document, engine.score))
+        if _fall(scores):
+            return [{"id": document, "score": score} for document, score in zip(documents, scores, strict=True)]
+        return [{"id": document} for document in documents]
+    return None
+
+
+def _fall(scores: Sequence[Any]) -> bool:
+    """True for numbers that never rise; distances do, and so do scores of hits that are sorted by something else."""
+    numbers = all(isinstance(score, int | float) for score in scores)
+    return numbers and all(one >= other for one, other in pairwise(scores))
+
+
+def as_record(value: Any) -> Mapping[str, Any] | None:
+    """Return a dict, a dataclass, a named tuple or a result of a client as {name: value}; None where it is none.
+
+    A result is an object that names its document, alone or in a pair with its score.
+    """
+    if isinstance(value, Mapping):
+        return value
+    if is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return dict(zip(value._fields, value, strict=True))
+    if isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[1], int | float):
+        result = None if isinstance(value[0], (*PLAIN, tuple, list)) else as_record(value[0])
+        return None if result is None else {**result, "score": value[1]}
+    if value is None or isinstance(value, (*PLAIN, type)) or _is_list(value):
+        return None
+    named = [name for name in RESULT_IDS if hasattr(value, name)]
+    document = next((name for name in named if isinstance(getattr(value, name), str | int)), None)
+    if named and document is None:
+        kind = type(value).__name__
+        raise InputError(f"a result of type {kind} has no id; give the name of its document, as text or a number")
+    score = getattr(value, "score", None)
+    return {"id": getattr(value, document), "score": score} if document else None
+
+
+def _find(value: Any, path: Sequence[str]) -> Any:
+    """Return what is at the end of a path of keys or attributes, None where there is no such path."""
+    for key in path:
+        value = value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
+    return value if path else None
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
