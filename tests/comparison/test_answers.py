@@ -90,11 +90,36 @@ def test_pairs_of_the_same_run_are_noted():
 
 def test_the_caption_says_which_intervals_are_corrected():
     one, several = (describe_tests(pairwise(runs_at(*[0.5] * size))) for size in (2, 3))
-    assert "Intervals: 95 %, uncorrected; those of differences are by t, those of means are by the studentised" in one
+    assert "Intervals: 95 %; those of differences are uncorrected t intervals; those of means are by the stud" in one
     corrected = "those of differences are corrected as p is in sentences, and uncorrected t intervals in tables"
     means = "those of means are by the studentised bootstrap (10,000 draws), uncorrected."
     assert f"Intervals: 95 %; {corrected}; {means}" in several
     assert "in sentences" not in describe_tests(pairwise(runs_at(*[0.5] * 3), correction="none"))
+
+
+def test_the_caption_says_by_which_method_the_intervals_of_means_are():
+    """They are by t where draws of the bootstrap lack spread, and there are none where nothing varies."""
+    many, few = np.random.default_rng(1).normal(0.5, 0.1, (20, 3)), np.eye(20)[:, [0, 0, 0]]
+    values = np.stack([many, np.hstack([few[:, :2], many[:, :1]]), few])
+    found = pairwise(values)
+    low, high = stats.t.interval(0.95, 19, few[:, 0].mean(), few[:, 0].std(ddof=1) / np.sqrt(20))
+    assert [float(end[0]) for end in found.mean_intervals[2]] == pytest.approx([low, high])
+    bootstrap, by_t = "by the studentised bootstrap (10,000 draws)", ", and by t for {}, uncorrected."
+    assert f"of means are {bootstrap}{by_t.format('RR (2 of 3 runs), P@10')}" in describe_tests(found)
+    assert f"of means are {bootstrap}, uncorrected." in describe_tests(pairwise(values[0]))
+    assert "of means are by t, uncorrected." in describe_tests(pairwise(values[2]))
+    assert "of means" not in describe_tests(pairwise(np.ones((20, 3))))
+    assert "of means" not in describe_tests(found, means=False) and "seed" not in describe_tests(found, means=False)
+    assert "Random seed: 0." in describe_tests(pairwise(values[0], test="randomization"), means=False)
+    assert "Random seed: 0." in describe_tests(found, means=False, random_ties=True)
+
+
+def test_csv_says_how_its_intervals_of_means_came_about():
+    qrels = {f"q{i}": {"d": 1} for i in range(20)}
+    runs = {"a": {q: ["d"] if q == "q1" else ["x"] for q in qrels}, "b": {q: ["x", "d"] for q in qrels}}
+    view = gradely.compare(qrels, runs, ["RR"]).view()
+    assert "of means are by t" in "\n".join(view.lines_beside("csv")) and "of means" not in str(view)
+    assert "of means" not in "\n".join(gradely.compare(qrels, runs, ["RR"]).view(pairs=True).lines_beside("csv"))
 
 
 def test_one_query_has_no_pairs_whatever_the_baseline():
@@ -338,7 +363,7 @@ def test_names_and_signs_in_print():
     [
         (np.stack([runs_at(0.5, 0.4, 0.3)] * 2), {"baselines": ("a",), "family": "all"}, "correction over all 4 tests"),
         (runs_at(0.5, 0.4), {"family": "all"}, "one pair per measure, so no correction is needed."),
-        (runs_at(0.5, 0.4), {}, "by the studentised bootstrap (10,000 draws). Random seed: 0."),
+        (runs_at(0.5, 0.4), {}, "studentised bootstrap (10,000 draws), uncorrected. Random seed: 0."),
         (runs_at(0.5, 0.4), {"test": "randomization"}, "paired randomization test, 10,000 resamples, "),
         (runs_at(0.5, 0.4), {"simultaneous": True}, "all pairs of each measure at once"),
         (runs_at(0.5, 0.4), {"simultaneous": True, "family": "all"}, "all pairs and measures at once"),

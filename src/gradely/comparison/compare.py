@@ -21,7 +21,7 @@ from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.label_bounds import bound_some
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Result, Section
+from gradely.evaluation.result import Result, Section, shorten_list
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import SAMPLES, Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
@@ -250,15 +250,19 @@ class Comparison(Result):
                 evaluation.details = describe_run(self.board.qrels, open_run(self.opened[name]), depth)
             progress(name, 1.0)
 
-    def caption(self) -> str:
-        """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies."""
+    def caption(self, *, means: bool = True) -> str:
+        """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies.
+
+        `means` says that it stands beside intervals of means, and so says how these came about.
+        """
         board, settings = self.board, self.board.settings
-        policies = settings.describe(weighted=board.weights is not None)
         runs = "" if self.systems is None else f"{count_of(len(board.evaluations), 'run')}, "
-        return (
-            f"{describe_tests(self.pairwise)} Data: {runs}{count_of(len(board.queries), 'query')}, ties: "
-            f"{settings.ties}, queries: {settings.queries}{policies}, {settings.precision} precision."
+        data = (
+            f"{runs}{count_of(len(board.queries), 'query')}, ties: {settings.ties}, queries: {settings.queries}"
+            f"{settings.describe(weighted=board.weights is not None)}, {settings.precision} precision"
         )
+        drawn = settings.ties in ("random", "sampled")
+        return f"{describe_tests(self.pairwise, means=means, random_ties=drawn)} Data: {data}."
 
     def legend(self) -> str:
         """Return what the marks of the table mean."""
@@ -348,12 +352,21 @@ class ComparisonView(Result):
 
     def remarks(self) -> list[str]:
         """Return what the marks mean, how it was tested, and how many pairs each measure tells apart."""
+        return self._remarks(means=False)
+
+    def lines_beside(self, form: str, digits: int | None = None) -> list[str]:
+        """Return what a format leaves out; CSV and TSV show intervals of means, and how they came about is said."""
+        if self.pairs or form not in ("csv", "tsv"):
+            return super().lines_beside(form, digits)
+        return shorten_list([*self._remarks(means=True), *map(str, self.comparison.notes_with_means)])
+
+    def _remarks(self, *, means: bool) -> list[str]:
         comparison = self.comparison
         tested = len(comparison.pairwise.pairs) > 0
         return [
             *([comparison.legend()] if tested and not self.pairs else []),
             *([] if comparison.systems is None else comparison.systems.remarks()),
-            comparison.caption(),
+            comparison.caption(means=means),
             *([] if comparison.segments is None else [comparison.segments.caption()]),
             *([describe_power(comparison.pairwise)] if tested else []),
         ]

@@ -368,8 +368,20 @@ class Pairwise:
 
     @property
     def means_method(self) -> str:
-        """How the intervals of means come about."""
-        return f"by the studentised bootstrap ({DRAWS:,} draws)"
+        """By which method the intervals of means are, by measure where it differs; empty where no mean has one."""
+        known = ~np.isnan([low for low, _ in self.mean_intervals])
+        by_t = self.means_by_t & known
+        if not by_t.any():
+            return f"by the studentised bootstrap ({DRAWS:,} draws)" if known.any() else ""
+        if (by_t == known).all():
+            return "by t"
+        counts = zip(self.measures, by_t.sum(axis=1).tolist(), known.sum(axis=1).tolist(), strict=True)
+        some = [
+            measure if count == of else f"{measure} ({count:,} of {of:,} {self.subject}s)"
+            for measure, count, of in counts
+            if count
+        ]
+        return f"by the studentised bootstrap ({DRAWS:,} draws), and by t for {', '.join(some)}"
 
     @cached_property
     def count_replaced(self) -> int:

@@ -16,22 +16,26 @@ LONGEST = 60
 """names of baselines that are longer are cut in captions"""
 
 
-def describe_tests(pairwise: Pairwise) -> str:
-    """Return what is needed to test again, in sentences: test, alpha, family, correction, intervals, seed."""
+def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool = False) -> str:
+    """Return what is needed to test again, in sentences: test, alpha, family, correction, intervals, seed.
+
+    `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn.
+    """
     design = pairwise.design
     if not len(pairwise.pairs):
         return f"{explain_untested(pairwise).capitalize()}."
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
     parts = [
         f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}.",
-        f"Intervals: {_intervals(pairwise)}.",
+        f"Intervals: {_intervals(pairwise, means=means)}.",
     ]
     if design.rope is not None:
         correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
         parts.append(
             f"Equivalence within ±{design.rope:g}: TOST, {correction}, and probabilities by the Bayesian t-test."
         )
-    return " ".join([*parts, f"Random seed: {design.seed}."])
+    drawn = means or random_ties or design.simultaneous or pairwise.test in DRAWN
+    return " ".join([*parts, f"Random seed: {design.seed}."] if drawn else parts)
 
 
 def explain_untested(pairwise: Pairwise) -> str:
@@ -62,17 +66,18 @@ def describe_family(pairwise: Pairwise) -> str:
     return f"{correction} correction over {count}" if design.correction != "none" else f"no correction of {count}"
 
 
-def _intervals(pairwise: Pairwise) -> str:
-    level = f"{100 * (1 - pairwise.design.alpha):g} %"
-    over = ", over queries alone, are" if pairwise.subject == "system" else " are"
-    means = f"those of means{over} {pairwise.means_method}"
+def _intervals(pairwise: Pairwise, *, means: bool) -> str:
+    differences = "uncorrected t intervals"
     if pairwise.design.simultaneous:
         family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
-        return f"{level}; those of differences are by max-t and hold for all {family} at once, {means}, uncorrected"
-    if pairwise.is_corrected:
-        differences = "those of differences are corrected as p is in sentences, and uncorrected t intervals in tables"
-        return f"{level}; {differences}; {means}, uncorrected"
-    return f"{level}, uncorrected; those of differences are by t, {means}"
+        differences = f"by max-t and hold for all {family} at once"
+    elif pairwise.is_corrected:
+        differences = "corrected as p is in sentences, and uncorrected t intervals in tables"
+    text = f"{100 * (1 - pairwise.design.alpha):g} %; those of differences are {differences}"
+    if not means or not pairwise.means_method:
+        return text
+    over = ", over queries alone, are" if pairwise.subject == "system" else " are"
+    return f"{text}; those of means{over} {pairwise.means_method}, uncorrected"
 
 
 def note_tests(pairwise: Pairwise) -> list[Note]:

@@ -64,6 +64,15 @@ def breakable(text: str) -> Any:
     return Markup("<wbr>").join(SEPARATORS.split(text))
 
 
+def as_sentence(text: str) -> str:
+    """Return a text with a capital letter at its beginning and a full stop at its end.
+
+    >>> as_sentence("means over 24 queries"), as_sentence("Data: 24 queries.")
+    ('Means over 24 queries.', 'Data: 24 queries.')
+    """
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '…')) else '.'}"
+
+
 def labels(names: Iterable[str]) -> list[str]:
     """Return names cut to a length that can be shown; those that look the same then are numbered.
 
@@ -216,7 +225,13 @@ def _environment(package: str) -> Any:
         loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja.StrictUndefined
     )
     environment.filters.update(
-        breakable=breakable, clipped=cut, fixed=format_fixed, signed=format_signed, effect=effect_text, p_value=format_p
+        breakable=breakable,
+        clipped=cut,
+        sentence=as_sentence,
+        fixed=format_fixed,
+        signed=format_signed,
+        effect=effect_text,
+        p_value=format_p,
     )
     return environment
 

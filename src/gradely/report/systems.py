@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, NamedTuple
 
 from gradely.comparison.system_charts import PANELS, forest_chart, runs_chart, shares_chart
-from gradely.report.page import Chart, chart, cut, labels, render, versions
+from gradely.report.page import Chart, as_sentence, chart, cut, labels, render, versions
 from gradely.tables import Table, count_of
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
     if comparison.segments is not None:
         tables = {"Means by segment": comparison.segments.table()}
         tables["Differences by segment"] = comparison.segments.pairs_table()
-        parts.append(Part("segments", "Segments", comparison.segments.caption() + ".", tables))
+        parts.append(Part("segments", "Segments", as_sentence(comparison.segments.caption()), tables))
     if comparison.pairs:
         parts.append(Part("tests", "Every pair", "", {"Every pair": comparison.pairs_table()}))
     lead = (
@@ -107,7 +107,7 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
     )
     answers = list(comparison.answers().values())
     notes = [str(note) for note in comparison.notes]
-    return page_of_parts(title, lead, answers, parts, charts, notes, Origin(comparison.caption(), command))
+    return page_of_parts(title, lead, answers, parts, charts, notes, Origin(comparison.caption(means=False), command))
 
 
 def suite_page(suite: "Suite", title: str, command: str = "") -> str:
@@ -127,8 +127,7 @@ def suite_page(suite: "Suite", title: str, command: str = "") -> str:
         first = f" The figures show the first {PANELS} of {pairs:,} pairs." if pairs > PANELS else ""
         parts.append(Part("forest", "Forest", f"{words}{first}", {}, tuple(charts)))
         both = {"Pairs": suite.pairs_table(), "How much collections differ": suite.spread_table()}
-        legend = suite.legend()
-        parts.append(Part("pairs", "Every pair", f"{legend[0].upper()}{legend[1:]}.", both))
+        parts.append(Part("pairs", "Every pair", as_sentence(suite.legend()), both))
     lead = f"{count_of(len(suite.systems), 'system')}, {count_of(len(suite.collections), 'collection')}."
     notes = [str(note) for note in suite.notes]
     return page_of_parts(title, lead, [suite.summary()], parts, charts, notes, Origin(suite.caption(), command))
