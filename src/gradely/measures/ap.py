@@ -12,12 +12,11 @@ from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import Adds, TiedQuery, TieGroup, fill_groups, hypergeometric
 from gradely.kernel.families import Opposition, mean_threshold, precisions, preference
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import is_number, one_of, parameter, to_python
 from gradely.kernel.ties import sum_around, sum_before, sum_in_group, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch, over_count
 from gradely.measures.base import Binary, Expected
 from gradely.measures.searched_measure import ComposedMeasure, Scene
-from gradely.settings import check_choice
 
 MOST_STEPS = 50_000_000
 """values times places times relevant documents of a query for the mean of its best precision, which take seconds"""
@@ -270,6 +269,15 @@ def _others_left(left: int, relevant: int) -> float:
     return max(left - relevant, 0) / left
 
 
+def check_recall(name: str, value: Any) -> float | tuple[float, ...]:
+    """Return a level of recall, or several."""
+    levels = tuple(value) if isinstance(value, Iterable) else (value,)
+    if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
+        raise MeasureError(f"{name} is a number from 0 to 1, or a list of such; found {value!r}")
+    levels = tuple(to_python(level) for level in levels)
+    return levels[0] if len(levels) == 1 else levels
+
+
 class IPrec(Binary):
     """Interpolated precision: the best precision at the ranks that reach a level of recall.
 
@@ -293,21 +301,15 @@ class IPrec(Binary):
     may_refuse = True
     takes_fixed = False
     recall: float | Iterable[float] = parameter(
-        default=tuple(i / 10 for i in range(11)), doc="a level of recall, or several to average over"
+        default=tuple(i / 10 for i in range(11)),
+        doc="a level of recall, or several to average over",
+        check=check_recall,
     )
     rounding: str = parameter(
-        default="nearest", doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9"
+        default="nearest",
+        doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9",
+        check=one_of(ROUNDING),
     )
-
-    def check_parameters(self) -> None:
-        """Refuse levels that are not numbers."""
-        super().check_parameters()
-        levels = tuple(self.recall) if isinstance(self.recall, Iterable) else (self.recall,)
-        if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
-            raise MeasureError(f"recall is a number from 0 to 1, or a list of such; found {self.recall!r}")
-        levels = tuple(to_python(level) for level in levels)
-        self._set("recall", levels[0] if len(levels) == 1 else levels)
-        check_choice("rounding", self.rounding, ROUNDING, MeasureError)
 
     def __matmul__(self, k: Any) -> Self:
         """Return the measure at a level of recall, as in IPrec @ 0.1, or with a cut-off, which is a whole number."""

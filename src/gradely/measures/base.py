@@ -12,7 +12,7 @@ from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
 from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.parameters import Parameter, Parametric, is_number, parameter, to_python
+from gradely.kernel.parameters import POSITIVE, Parameter, Parametric, is_number, number, parameter, to_python
 from gradely.kernel.ties import order_ties
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.parallel import cores, on_threads
@@ -231,13 +231,6 @@ def check_cutoff(name: str, k: Any) -> int | None:
     return int(k)
 
 
-def check_threshold(rel: Any) -> float:
-    """Return the lowest label that counts as relevant; refuse what is not a number."""
-    if not is_number(rel):
-        raise MeasureError(f"rel is the lowest label that counts as relevant, a number; found {rel!r}")
-    return to_python(rel)
-
-
 class Parts(NamedTuple):
     """What a measure is made of: what the sum begins with, what each document adds, what the sum is divided by."""
 
@@ -287,15 +280,13 @@ def show(value: Any) -> str:
     return repr(value) if isinstance(value, str | int | float) else str(value)
 
 
+THRESHOLD = number("the lowest label that counts as relevant")
+
+
 class Binary(Measure):
     """A measure that knows relevant documents and others."""
 
-    rel: float = parameter(default=1, doc="labels of at least this count as relevant")
-
-    def check_parameters(self) -> None:
-        """Refuse a threshold that is not a number."""
-        super().check_parameters()
-        self._set("rel", check_threshold(self.rel))
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant", check=THRESHOLD)
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H]: true for relevant documents."""
@@ -432,17 +423,10 @@ class ScaleBased(Graded):
     """A graded measure that needs to know the top of the scale."""
 
     top: float | None = parameter(
-        default=None, doc="the highest relevance of the scale; by default that of the collection"
+        default=None,
+        doc="the highest relevance of the scale; by default that of the collection",
+        check=number("the highest relevance of the scale", POSITIVE),
     )
-
-    def check_parameters(self) -> None:
-        """Refuse a top that is not a positive number."""
-        super().check_parameters()
-        if self.top is None:
-            return
-        if not is_number(self.top) or self.top <= 0:
-            raise MeasureError(f"top is the highest relevance of the scale, a number above 0; found {self.top!r}")
-        self._set("top", to_python(self.top))
 
     def fit(self, levels: Levels) -> Self:
         """Take the top from the collection unless it is stated; refuse relevance above it."""

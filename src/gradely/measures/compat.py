@@ -2,14 +2,13 @@
 
 from collections import Counter
 
-from gradely.errors import MeasureError
 from gradely.kernel.backend import equal_runs, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TiedQuery, TieGroup, fill_groups, hypergeometric
-from gradely.kernel.parameters import parameter
+from gradely.kernel.parameters import check_flag, parameter
 from gradely.measures.base import Graded
 from gradely.measures.searched_measure import levels_of
-from gradely.measures.users import Persistent
+from gradely.measures.users import CHANCE_TO_GO_ON, Persistent
 
 
 class Compat(Graded, Persistent):
@@ -35,14 +34,10 @@ class Compat(Graded, Persistent):
 
     name = "Compat"
     takes_fixed = False
-    p: float = parameter(default=0.95, doc="persistence: how much less each depth weighs than the one before")
-    normalize: bool = parameter(default=True, doc="whether to divide by what the ideal ranking has")
-
-    def check_parameters(self) -> None:
-        """Refuse what is neither true nor false."""
-        super().check_parameters()
-        if not isinstance(self.normalize, bool):
-            raise MeasureError(f"normalize is True or False; found {self.normalize!r}")
+    p: float = parameter(
+        default=0.95, doc="persistence: how much less each depth weighs than the one before", check=CHANCE_TO_GO_ON
+    )
+    normalize: bool = parameter(default=True, doc="whether to divide by what the ideal ranking has", check=check_flag)
 
     def terms(self, batch: Batch) -> Array:
         """The weight of all depths from which on both the ranking and the ideal have the document."""

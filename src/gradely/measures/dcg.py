@@ -5,34 +5,41 @@ from functools import partial
 from math import inf
 from typing import Any, Self
 
-from gradely.errors import MeasureError
 from gradely.kernel import by_place
 from gradely.kernel.backend import has_short_rows, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import GAINS, Table, discount_of, exponents, headroom, log2, units
-from gradely.kernel.parameters import parameter
+from gradely.kernel.parameters import one_of, parameter
 from gradely.kernel.ties import sum_in_parts
 from gradely.kernel.uncertain import Gains, UncertainBatch, over_ideal
 from gradely.measures.base import Expected, Graded, ScaleBased
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
-from gradely.settings import check_choice
+
+
+def gain_parameter(default: str) -> Any:
+    """Declare the gain, with the default of a measure."""
+    doc = "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    return parameter(default=default, doc=doc, check=check_gain)
+
+
+def check_gain(name: str, value: Any) -> str | Table:
+    """Return the name of a gain, or a table of gains."""
+    if isinstance(value, Table):
+        return value
+    return Table.of(dict(value)) if isinstance(value, Mapping) else str(one_of(GAINS)(name, value))
+
+
+def check_discount(_: str, value: Any) -> str:
+    """Return the name of a discount."""
+    discount_of(value)
+    return str(value)
 
 
 class GainBased(Graded):
     """A measure of gains, which come from relevance."""
 
-    gain: str | Mapping[float, float] | Table = parameter(
-        default="linear", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
-    )
-
-    def check_parameters(self) -> None:
-        """Bring the gain into one form; refuse names that do not exist."""
-        super().check_parameters()
-        if isinstance(self.gain, Mapping):
-            self._set("gain", Table.of(dict(self.gain)))
-        elif not isinstance(self.gain, Table):
-            check_choice("gain", self.gain, GAINS, MeasureError)
+    gain: str | Mapping[float, float] | Table = gain_parameter("linear")
 
     def fit(self, levels: Levels) -> Self:
         """Refuse labels that a table of gains does not list."""
@@ -97,13 +104,10 @@ class Discounted(GainBased):
     """Gains, each divided by a discount that grows with its rank."""
 
     discount: str = parameter(
-        default="log2", doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor', 'jk(10)' or 'none'"
+        default="log2",
+        doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor', 'jk(10)' or 'none'",
+        check=check_discount,
     )
-
-    def check_parameters(self) -> None:
-        """Refuse a discount that does not exist."""
-        super().check_parameters()
-        discount_of(self.discount)
 
     def terms(self, batch: Batch) -> Array:
         """Gain over discount."""
@@ -259,9 +263,7 @@ class NDCNG(nDCG):
 
     name = "NDCNG"
     expectation = expect_share_of_ideal
-    gain: str | Mapping[float, float] | Table = parameter(
-        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
-    )
+    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
     relevance: RelevanceLike | None = parameter(
         default=Max(), doc="from labels to relevance: 'max', with the scale's top max(4), or shifted first, shift(1)"
     )
@@ -285,9 +287,7 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     """
 
     name = "nDCGphi"
-    gain: str | Mapping[float, float] | Table = parameter(
-        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
-    )
+    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
     relevance: RelevanceLike | None = parameter(
         default=Phi(), doc="the curve: 'phi', phi('code') or phi([(score, relevance), …])"
     )

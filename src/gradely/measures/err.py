@@ -9,10 +9,10 @@ from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade, rank_discount
 from gradely.kernel.gains import Table, exp, exponents, units
-from gradely.kernel.parameters import is_number, parameter
+from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
-from gradely.measures.dcg import GainBased
+from gradely.measures.dcg import GainBased, gain_parameter
 from gradely.relevance import Levels
 
 
@@ -20,9 +20,7 @@ class Satisfied(ScaleBased, GainBased):
     """A measure of a user who stops at a document with a chance that grows with its gain."""
 
     takes_fixed = False
-    gain: str | Mapping[float, float] | Table = parameter(
-        default="exp", doc="from relevance to gain: 'linear', 'exp' or a table {label: gain}"
-    )
+    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
 
     def check_parameters(self) -> None:
         """Refuse a top beside a table of gains, which has its own."""
@@ -149,13 +147,11 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
 
     name = "iRBU"
     expectation = expect_patience
-    p: float = parameter(default=0.99, doc="patience: what a satisfying document loses with every rank")
-
-    def check_parameters(self) -> None:
-        """Refuse a patience outside 0 … 1."""
-        super().check_parameters()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the patience, a number between 0 and 1; found {self.p!r}")
+    p: float = parameter(
+        default=0.99,
+        doc="patience: what a satisfying document loses with every rank",
+        check=number("the patience", BETWEEN_0_AND_1),
+    )
 
     def terms(self, batch: Batch) -> Array:
         """The patience left at a rank, times the chance to stop there."""

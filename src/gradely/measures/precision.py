@@ -10,7 +10,7 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, count_in_top, no_discount
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import NOT_NEGATIVE, number, parameter
 from gradely.kernel.ties import count_within, sum_around
 from gradely.kernel.uncertain import UncertainBatch, over_count, with_count
 from gradely.measures.base import NO_MEAN, Binary, BinaryOrGraded, Expected, Measure, ScaleBased
@@ -176,14 +176,11 @@ class F(ShareOfBase):
 
     name = "F"
     expectation = expect_share
-    x: float = parameter(default=1, doc="how much recall weighs against precision; 0 is precision alone")
-
-    def check_parameters(self) -> None:
-        """Refuse a weight that is not a number of at least 0."""
-        super().check_parameters()
-        if not is_number(self.x) or self.x < 0:
-            raise MeasureError(f"x is the weight of recall, a number of at least 0; found {self.x!r}")
-        self._set("x", to_python(self.x))
+    x: float = parameter(
+        default=1,
+        doc="how much recall weighs against precision; 0 is precision alone",
+        check=number("the weight of recall", NOT_NEGATIVE),
+    )
 
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - no other array needed
         """K and x times the relevant documents, over x + 1."""
@@ -303,6 +300,9 @@ class Rprec(Binary):
         return self.recall_base(batch)
 
 
+WORTH = number("the worth of a document")
+
+
 def expect_utility(measure: "Utility", batch: UncertainBatch) -> Expected:
     """All of it is linear in how many documents are relevant, retrieved or not."""
     relevant = measure.chances(batch)
@@ -330,19 +330,13 @@ class Utility(InTop):
     expectation = expect_utility
     needs_relevant = False
     bounds = (-inf, inf)
-    a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved")
-    b: float = parameter(default=-1, doc="the worth of another document that is retrieved")
-    c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved")
-    d: float = parameter(default=0, doc="the worth of another document that is not retrieved")
-    size: int = parameter(default=0, doc="how many documents the collection has; d needs it")
-
-    def check_parameters(self) -> None:
-        """Refuse what is not a number."""
-        super().check_parameters()
-        for name in ("a", "b", "c", "d", "size"):
-            if not is_number(getattr(self, name)):
-                raise MeasureError(f"{name} of Utility is a number; found {getattr(self, name)!r}")
-            self._set(name, to_python(getattr(self, name)))
+    a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved", check=WORTH)
+    b: float = parameter(default=-1, doc="the worth of another document that is retrieved", check=WORTH)
+    c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved", check=WORTH)
+    d: float = parameter(default=0, doc="the worth of another document that is not retrieved", check=WORTH)
+    size: int = parameter(
+        default=0, doc="how many documents the collection has; d needs it", check=number("the size of the collection")
+    )
 
     def start(self, batch: Batch) -> Array:
         """What the ranking is worth with no relevant document in it."""

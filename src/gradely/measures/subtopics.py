@@ -16,14 +16,13 @@ from gradely.kernel.compositions import Adds
 from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
 from gradely.kernel.gains import GAINS
 from gradely.kernel.gains import log2 as log2_discount
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import BETWEEN_0_AND_1, FROM_0_TO_1, check_flag, number, one_of, parameter
 from gradely.kernel.subtopics import greedy_order, number_kinds
 from gradely.kernel.ties import order_ties
-from gradely.measures.base import Measure, check_threshold
+from gradely.measures.base import THRESHOLD, Measure
 from gradely.measures.precision import length_of
 from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
 from gradely.relevance import Levels
-from gradely.settings import check_choice
 
 AddsOf: TypeAlias = Callable[[int, Sequence[int], Sequence[float]], float]
 """From a place, how many documents above are relevant to each subtopic, and a document's entries, to what it adds."""
@@ -64,12 +63,7 @@ class BySubtopic(Measure):
 class RelevantBySubtopic(BySubtopic):
     """A measure of documents that are relevant to a subtopic or not."""
 
-    rel: float = parameter(default=1, doc="labels of at least this count as relevant to the subtopic")
-
-    def check_parameters(self) -> None:
-        """Refuse a threshold that is not a number."""
-        super().check_parameters()
-        self._set("rel", check_threshold(self.rel))
+    rel: float = parameter(default=1, doc="labels of at least this count as relevant to the subtopic", check=THRESHOLD)
 
     def relevant(self, batch: Batch) -> Array:
         """Return [Q, H, S]: true where a document is relevant to a subtopic."""
@@ -186,14 +180,11 @@ def order_by(batch: Batch, priority: Array) -> Batch:
 class Novel(Diversity):
     """A measure in which a document adds less for a subtopic that was served before: the more often, the less."""
 
-    alpha: float = parameter(default=0.5, doc="the chance that a user is served by a document that is relevant")
-
-    def check_parameters(self) -> None:
-        """Refuse what is no chance."""
-        super().check_parameters()
-        if not is_number(self.alpha) or not 0 <= self.alpha <= 1:
-            raise MeasureError(f"alpha is the chance to be served, a number from 0 to 1; found {self.alpha!r}")
-        self._set("alpha", to_python(self.alpha))
+    alpha: float = parameter(
+        default=0.5,
+        doc="the chance that a user is served by a document that is relevant",
+        check=number("the chance to be served", FROM_0_TO_1),
+    )
 
     @property
     def kept(self) -> float:
@@ -275,13 +266,11 @@ class DiscountedByRank(Novel):
 class DiscountedByPatience(Novel):
     """Discounted by the chance to look at each rank."""
 
-    beta: float = parameter(default=0.5, doc="persistence: the chance to go on to the next document")
-
-    def check_parameters(self) -> None:
-        """Refuse a persistence that is no chance."""
-        super().check_parameters()
-        if not is_number(self.beta) or not 0 < self.beta < 1:
-            raise MeasureError(f"beta is the chance to go on, a number between 0 and 1; found {self.beta!r}")
+    beta: float = parameter(
+        default=0.5,
+        doc="persistence: the chance to go on to the next document",
+        check=number("the chance to go on", BETWEEN_0_AND_1),
+    )
 
     def discount(self, batch: Batch, rank: Array) -> Array:
         """1 / β^(rank-1), held where that would leave the range of numbers."""
@@ -297,14 +286,14 @@ class OverFull(Novel):
     """Over what a ranking would have in which every document is relevant to every subtopic."""
 
     normalize: bool = parameter(
-        default=True, doc="divide by what documents that are relevant to every subtopic would give; False: by nothing"
+        default=True,
+        doc="divide by what documents that are relevant to every subtopic would give; False: by nothing",
+        check=check_flag,
     )
 
     def check_parameters(self) -> None:
         """Refuse a sum that has no end."""
         super().check_parameters()
-        if not isinstance(self.normalize, bool):
-            raise MeasureError(f"normalize is True or False; found {self.normalize!r}")
         if self.normalize and self.alpha == 0 and self.k is None:
             raise MeasureError(
                 f"{self.name}(alpha=0) needs a cut-off, as in {self.name}(alpha=0)@10: its norm has no end"
@@ -573,12 +562,7 @@ class StRecall(Diversity):
 class GainBySubtopic(BySubtopic):
     """A measure of the gain of documents over all subtopics."""
 
-    gain: str = parameter(default="linear", doc="from labels to gain: 'linear' or 'exp'")
-
-    def check_parameters(self) -> None:
-        """Refuse a gain that does not exist."""
-        super().check_parameters()
-        check_choice("gain", self.gain, GAINS, MeasureError)
+    gain: str = parameter(default="linear", doc="from labels to gain: 'linear' or 'exp'", check=one_of(GAINS))
 
     def gains(self, batch: Batch, labels: Array) -> Array:
         """Return the gain of each document: the sum over its subtopics, each weighed by how likely it is meant."""
@@ -663,13 +647,11 @@ class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no na
     """
 
     name = "Dsharp_nDCG"
-    gamma: float = parameter(default=0.5, doc="the weight of subtopic recall; D-nDCG has the rest")
-
-    def check_parameters(self) -> None:
-        """Refuse a weight that is none."""
-        super().check_parameters()
-        if not is_number(self.gamma) or not 0 <= self.gamma <= 1:
-            raise MeasureError(f"gamma is the weight of subtopic recall, a number from 0 to 1; found {self.gamma!r}")
+    gamma: float = parameter(
+        default=0.5,
+        doc="the weight of subtopic recall; D-nDCG has the rest",
+        check=number("the weight of subtopic recall", FROM_0_TO_1),
+    )
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
         """1 at the first relevant document."""

@@ -7,7 +7,6 @@ rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances
 from abc import abstractmethod
 from collections.abc import Callable
 from itertools import accumulate, product
-from numbers import Integral
 from typing import ClassVar, NamedTuple
 
 from gradely.errors import MeasureError
@@ -23,28 +22,24 @@ from gradely.kernel.compositions import (
     tied_queries,
 )
 from gradely.kernel.families import additive
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import check_whole, is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums, trigamma
 from gradely.kernel.ties import sum_in_parts
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.precision import length_of
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, by_kind, levels_of
+from gradely.measures.users import CHANCE_TO_GO_ON
 
 
 class RateOfGain(ScaleBased):
     """A measure of gain for each document that a user looks at."""
 
     depth: int | None = parameter(
-        default=None, doc="how many ranks there are; None: rankings have no end; 1000: as in cwl_eval"
+        default=None,
+        doc="how many ranks there are; None: rankings have no end; 1000: as in cwl_eval",
+        check=check_whole,
     )
-
-    def check_parameters(self) -> None:
-        """Refuse a depth that is not a positive whole number."""
-        super().check_parameters()
-        whole = isinstance(self.depth, Integral) and is_number(self.depth)
-        if self.depth is not None and (not whole or self.depth < 1):
-            raise MeasureError(f"depth is a whole number of at least 1; found {self.depth!r}")
 
     def gain(self, batch: Batch) -> Array:
         """Return [Q, H]: relevance over the top of the scale."""
@@ -310,13 +305,9 @@ class NERR10(UserModel):
     """
 
     name = "NERR10"
-    p: float = parameter(default=0.9, doc="persistence: the chance to go on where nothing satisfies")
-
-    def check_parameters(self) -> None:
-        """Refuse a persistence outside 0 … 1."""
-        super().check_parameters()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+    p: float = parameter(
+        default=0.9, doc="persistence: the chance to go on where nothing satisfies", check=CHANCE_TO_GO_ON
+    )
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
         """P · (1 - g)."""

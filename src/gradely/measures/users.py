@@ -2,10 +2,9 @@
 
 from math import log
 
-from gradely.errors import MeasureError
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, cascade, first_hit, no_discount, rank_discount
-from gradely.kernel.parameters import is_number, parameter
+from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Binary, BinaryOrGraded, Expected, Measure, ScaleBased
 from gradely.measures.precision import has_label
@@ -67,16 +66,15 @@ class Success(Binary):
         return first_hit(batch, self.relevant(batch), self.discount, self.k)
 
 
+CHANCE_TO_GO_ON = number("the chance to go on", BETWEEN_0_AND_1)
+
+
 class Persistent(Measure):
     """A measure of a user who goes on to the next document with the same chance everywhere."""
 
-    p: float = parameter(default=0.8, doc="persistence: the chance to go on to the next document")
-
-    def check_parameters(self) -> None:
-        """Refuse a persistence outside 0 … 1."""
-        super().check_parameters()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+    p: float = parameter(
+        default=0.8, doc="persistence: the chance to go on to the next document", check=CHANCE_TO_GO_ON
+    )
 
     def patience(self, batch: Batch, rank: Array) -> Array:
         """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""

@@ -7,7 +7,7 @@ from typing import Any, Self
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch, Levels
 from gradely.kernel.gains import Table
-from gradely.kernel.parameters import Parametric, is_number, parameter, to_python
+from gradely.kernel.parameters import POSITIVE, Parametric, number, parameter, to_python
 
 
 class Relevance(Parametric, ABC):
@@ -73,15 +73,9 @@ class Identity(Relevance):
 class AtLeast(Relevance):
     """1 for labels of at least a threshold, 0 for others."""
 
-    threshold: float = parameter(default=1, doc="the lowest label that counts", kw_only=False)
-
-    def check_parameters(self) -> None:
-        """Refuse a threshold that is not a number."""
-        if not is_number(self.threshold):
-            raise MeasureError(
-                f"the threshold is the lowest label that counts, like binary(2); found {self.threshold!r}"
-            )
-        self._set("threshold", to_python(self.threshold))
+    threshold: float = parameter(
+        default=1, doc="the lowest label that counts", kw_only=False, check=number("the lowest label that counts")
+    )
 
     @property
     def by_label(self) -> bool:
@@ -111,16 +105,11 @@ class Max(Relevance):
     """The label over the highest label of the query's pool, or over the top of a scale that is stated."""
 
     scale: float | None = parameter(
-        default=None, doc="the top of the scale; by default that of the query's pool", kw_only=False
+        default=None,
+        doc="the top of the scale; by default that of the query's pool",
+        kw_only=False,
+        check=number("the highest label", POSITIVE),
     )
-
-    def check_parameters(self) -> None:
-        """Refuse a scale that is not a positive number."""
-        if self.scale is None:
-            return
-        if not is_number(self.scale) or self.scale <= 0:
-            raise MeasureError(f"the top of a scale is a number above 0, like max(4); found {self.scale!r}")
-        self._set("scale", to_python(self.scale))
 
     @property
     def by_label(self) -> bool:
@@ -192,6 +181,16 @@ class Tabled(Relevance):
         return str(self.table)
 
 
+def check_next(_: str, value: Any) -> Relevance:
+    """Return the relevance function that follows a shift."""
+    from gradely.relevance import relevance_of
+
+    following = relevance_of(value)
+    if isinstance(following, Shift):
+        raise MeasureError("labels are shifted once: shift cannot follow shift")
+    return following
+
+
 class Shift(Relevance):
     """The label less the level that means not relevant: a stated one, or the lowest label of the collection.
 
@@ -203,23 +202,14 @@ class Shift(Relevance):
     """
 
     level: float | None = parameter(
-        default=None, doc="the label that means not relevant; by default the lowest of the collection", kw_only=False
+        default=None,
+        doc="the label that means not relevant; by default the lowest of the collection",
+        kw_only=False,
+        check=number("the label that means not relevant"),
     )
-    then: Any = parameter(default=Identity(), doc="the relevance function for the labels that are left", kw_only=False)
-
-    def check_parameters(self) -> None:
-        """Refuse a level that is not a number, and what cannot follow."""
-        if self.level is not None:
-            if not is_number(self.level):
-                raise MeasureError(
-                    f"shift takes the label that means not relevant, like shift(1); found {self.level!r}"
-                )
-            self._set("level", to_python(self.level))
-        from gradely.relevance import relevance_of
-
-        self._set("then", relevance_of(self.then))
-        if isinstance(self.then, Shift):
-            raise MeasureError("labels are shifted once: shift cannot follow shift")
+    then: Any = parameter(
+        default=Identity(), doc="the relevance function for the labels that are left", kw_only=False, check=check_next
+    )
 
     @property
     def by_label(self) -> bool:

@@ -29,17 +29,11 @@ class Phi(Relevance):
     """
 
     control: Any = parameter(
-        default="paper", doc="the control points: 'paper', 'code' or one's own list", kw_only=False
+        default="paper",
+        doc="the control points: 'paper', 'code' or one's own list",
+        kw_only=False,
+        check=lambda _, control: check_control(control),
     )
-
-    def check_parameters(self) -> None:
-        """Bring one's own points into one form and refuse what is no curve."""
-        if not isinstance(self.control, str):
-            self._set("control", _own_points(self.control))
-        elif self.control not in CONTROLS:
-            raise MeasureError(
-                f"no control points {self.control!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]"
-            )
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
@@ -79,8 +73,12 @@ def _scale(batch: Batch) -> Batch:
     return batch.relabel(linear(batch, batch.grade, exponent), linear(batch, batch.pool, exponent), batch.pooled)
 
 
-def _own_points(points: Any) -> Points:
-    """Return control points as pairs of numbers that rise in score and do not fall in relevance."""
+def check_control(points: Any) -> str | Points:
+    """Return which control points, or one's own: pairs of numbers that rise in score and do not fall in relevance."""
+    if isinstance(points, str):
+        if points not in CONTROLS:
+            raise MeasureError(f"no control points {points!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]")
+        return points
     try:
         pairs = tuple((to_python(x), to_python(y)) for x, y in points)
     except (TypeError, ValueError, OverflowError):
