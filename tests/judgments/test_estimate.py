@@ -8,6 +8,7 @@ import pytest
 import gradely
 from gradely.cli.main import run
 from gradely.comparison.regression import Sample, combine, regress
+from gradely.comparison.sentences import format_signed
 
 QUERIES = [f"q{i:02d}" for i in range(40)]
 MEASURES = ["nDCG@5", "AP"]
@@ -280,6 +281,54 @@ def test_segments_get_their_shares_and_at_least_five():
         gradely.sample(LLM, n=9, by=kinds)
     with pytest.raises(gradely.DataError, match="the segment 'rare' has 2 queries"):
         gradely.sample(LLM, n=20, by={query: "rare" if i < 2 else "usual" for i, query in enumerate(QUERIES)})
+
+
+def test_segments_are_drawn_in_proportion_whatever_the_order_of_the_input():
+    kinds = {query: "abc"[0 if i < 20 else 1 if i < 31 else 2] for i, query in enumerate(QUERIES)}
+    drawn = gradely.sample(LLM, n=25, by=kinds)
+    counts = [list(map(kinds.get, drawn.queries)).count(kind) for kind in "abc"]
+    assert counts == [12, 7, 6]  # 12.5, 6.9 and 5.6 by their shares; the last one goes where most is lacking
+    turned = gradely.sample(dict(reversed(LLM.items())), n=25, by=dict(reversed(kinds.items())))
+    assert turned.queries == drawn.queries
+    least = gradely.sample(LLM, n=15, by=kinds)
+    assert [list(map(kinds.get, least.queries)).count(kind) for kind in "abc"] == [5, 5, 5]
+    del kinds["q03"]
+    with pytest.raises(gradely.DataError, match="by: query 'q03' of qrels has no segment; every query needs one"):
+        gradely.sample(LLM, n=25, by=kinds)
+
+
+def test_what_a_sample_does_unless_asked_otherwise():
+    runs = {"a": {query: [f"x{k:02d}" for k in range(20)] for query in QUERIES}}
+    usual = gradely.sample(LLM, runs, n=5)
+    assert usual.queries == gradely.sample(LLM, n=5, seed=0).queries != gradely.sample(LLM, n=5, seed=1).queries
+    assert {len(documents) for documents in usual.documents.values()} == {10}
+    with pytest.raises(gradely.DataError, match="seed"):
+        gradely.sample(LLM, n=5, seed=-1)
+
+
+def test_tables_show_what_is_estimated():
+    many = {
+        f"r{i}": {
+            query: dict(zip(of, np.roll([*of.values()], i).tolist(), strict=True)) for query, of in RUNS["a"].items()
+        }
+        for i in range(9)
+    }
+    found = gradely.estimate(HUMAN, many, ["AP"], judge=LLM)
+    parts = ("low", "high", "human_only", "correlation", "worth")
+    shown = lambda row: [*(getattr(row, part) for part in parts[:-1]), round(row.worth)]
+    assert [row[3:] for row in found.table().rows] == [shown(by["AP"]) for by in found.values()]
+    table = found.pairs_table()
+    assert len(found.pairs) == 36 and table.more == "… and 6 more pairs, which --format json has"
+    assert [row[:4] for row in table.rows] == [list(pair[:4]) for pair in found.pairs[:30]]
+    assert [row[4:] for row in table.rows] == [shown(pair) for pair in found.pairs[:30]]
+    assert found.pairs_frame("polars").rows() == [tuple(pair) for pair in found.pairs]
+    assert found.as_dict()["runs"] == found.data_table().records()
+    two = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM, by=dict.fromkeys(QUERIES, "x"))
+    assert two.pairs_table().more == "" and len(two.sections(4)) == 4
+    assert two.segments_table().rows == [["x", 14, *row] for row in two.segments["x"].table().rows]
+    assert f"its difference from {two.pairs[0].second} is {format_signed(two.pairs[0].difference)} (" in two.summary()
+    alone = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM)
+    assert len(alone.sections(4)) == 2
 
 
 def test_the_documents_to_judge_are_those_in_the_top_of_any_run(files, capfd):

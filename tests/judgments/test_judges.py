@@ -10,8 +10,9 @@ import pytest
 
 import gradely
 from gradely.cli.main import run
-from gradely.comparison.kendall import correlations
+from gradely.comparison.kendall import correlations, kendall
 from gradely.judgments.by_judge import two_way
+from gradely.tables import Table
 
 METRICS = ("ordinal", "nominal", "interval")
 
@@ -379,6 +380,113 @@ def test_where_all_labels_are_the_same_nothing_is_defined():
         "All labels of the 3 judges on 40 shared documents are the same, so that neither κ nor α is defined."
     )
     assert json.loads(three.to_json())["alpha"]["ordinal"] is None and "-" in str(three)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "says"),
+    [
+        ([1, 0, 1, 0], [0, 1, 1, 0], "50 % of 4 shared documents; κ is .00, quadratic .00."),
+        ([1, 0], [0, 1], "0 % of 2 shared documents; κ is −1.00, quadratic −1.00."),
+        (
+            [2, 0, 1, 0],
+            [0, 0, 1, 1],
+            "50 % of 4 shared documents; κ is .20, quadratic −.25; x labels higher by 0.25 on average.",
+        ),
+        ([0, 0], [1, 0], "50 % of 2 shared documents; κ is .00, quadratic .00; y labels higher by 0.50 on average."),
+        (
+            [0] * 4 + [1] * 96,
+            [0] * 3 + [1] * 97,
+            "99 % of 100 shared documents; κ is .85, quadratic .85; y labels higher by 0.01 on average.",
+        ),
+        (
+            [0] * 4 + [1] * 97,
+            [0] * 3 + [1] * 98,
+            "more than 99 % of 101 shared documents; κ is .85, quadratic .85; y labels higher by 0.01 on average.",
+        ),
+        ([0] * 4 + [1] * 300, [0] * 3 + [1] * 301, "more than 99 % of 304 shared documents; κ is .86, quadratic .86."),
+    ],
+)
+def test_what_is_said_of_two_judges(first, second, says):
+    judged = {
+        name: {"q": {f"d{i}": label for i, label in enumerate(of)}}
+        for name, of in zip("xy", (first, second), strict=True)
+    }
+    assert gradely.judges(judged).summary() == f"x and y give the same label to {says}"
+
+
+def test_what_is_said_of_three_judges():
+    judged = {"x": {"a": 1, "b": 0}, "y": {"a": 1, "b": 1}, "z": {"c": 0}}
+    of_three = lambda: gradely.judges({name: {"q": of} for name, of in judged.items()}).summary()
+    assert of_three() == "Krippendorff's α of the 3 judges on 2 shared documents is .00."
+    judged["z"] = {"a": 1, "b": 0, "c": 0}
+    assert of_three().endswith("; κ of two judges goes from .00 (x and y) to 1.00 (x and z).")
+
+
+@pytest.mark.parametrize("judges", [2, 3, 4, 5])
+def test_tables_show_what_is_known_of_all_judges(judges):
+    """Of more than four, the pairs with the first, and the lowest and highest value of a run."""
+    judged, runs = collection(seed=4, judges=judges)
+    names, measures = list(judged), ["RR", "AP"]
+    found = gradely.judges(judged, runs, measures)
+    pairs = list(combinations(names, 2))
+    for pair, row in zip(pairs, found.agreements, strict=True):
+        both = [
+            (judged[pair[0]][query][doc], judged[pair[1]][query][doc])
+            for query in judged[pair[0]]
+            for doc in judged[pair[0]][query]
+            if doc in judged[pair[1]].get(query, {})
+        ]
+        assert (row.first, row.second, row.documents) == (*pair, len(both))
+        assert row.same == pytest.approx(np.mean([x == y for x, y in both]))
+        assert row.difference == pytest.approx(np.mean([x - y for x, y in both]))
+    shown, table = pairs if judges < 5 else pairs[: judges - 1], found.agreement_table()
+    assert [row[-7:-4] for row in table.rows] == [list(row[2:5]) for row in found.agreements[: len(shown)]]
+    assert [tuple(row[:-7]) for row in table.rows] == (shown if judges < 5 else [(name,) for name in names[1:]])
+    assert table.more == ("" if judges < 5 else "… and 6 pairs of judges more, which --format json has")
+    known = {frozenset(pair): float(row.kappa) for pair, row in zip(pairs, found.agreements, strict=True)}
+    for first, row in zip(names, found.kappa_table().rows, strict=True):
+        assert row == [first, *(known.get(frozenset((first, second))) for second in names)]
+    values = {(run, name): gradely.evaluate(judged[name], runs[run], measures).mean() for run in runs for name in names}
+    for row in found.runs_table().records():
+        by = [values[row["run"], name][row["measure"]] for name in names]
+        ends = [row[name] for name in names] if judges < 5 else [row["lowest"], row["highest"]]
+        assert ends == pytest.approx(by if judges < 5 else [min(by), max(by)]) and row["mean"] == pytest.approx(
+            np.mean(by)
+        )
+    for m, measure in enumerate(measures):
+        rows = found.leaderboard(m).rows
+        columns = list(zip(*[[cell.value for cell in [row[1], *row[4:]]] for row in rows], strict=True))
+        marks = list(zip(*[[cell.best for cell in [row[1], *row[4:]]] for row in rows], strict=True))
+        assert marks == [tuple(value == max(column) for value in column) for column in columns]
+        assert columns[1] == pytest.approx([values[row[0], names[0]][measure] for row in rows])
+        assert [row[2:4] for row in rows] == [list(ends) for ends in zip(*found.mean_intervals(m), strict=True)]
+    assert [row[0] for row in gradely.judges(judged, runs, ["RR"]).runs_table().rows] == found.runs.names
+    every = found.order_table(every=True)
+    assert [tuple(row[:2]) for row in every.rows] == pairs
+    tau = [kendall(*(np.array([values[run, name]["RR"] for run in runs]) for name in pair)) for pair in pairs]
+    assert [row[2] for row in every.rows] == pytest.approx(tau)
+    assert len(found.order_table().rows) == len(shown)
+    entry = found.as_dict()
+    assert [row["confusion"] for row in entry["agreement"]] == [
+        [row[1:] for row in found.confusion(*pair).rows] for pair in pairs
+    ]
+    assert entry["order"]["AP"]["tau"] == found.runs.tau(1)[0].tolist() and len(entry["pairs"]) == len(found.pairs)
+    kinds = ["table" if isinstance(part, Table) else "text" for part in found.sections(4)]
+    dependent = bool(found.dependent_pairs("RR"))
+    assert kinds == ["text", *["table"] * (3 + dependent + (judges == 2))]
+    one = gradely.judges(judged, {"a": next(iter(runs.values()))}, ["RR"])
+    assert one.as_dict()["order"] == {} and len(one.sections(4)) == 3 + (judges == 2)
+    assert gradely.judges(judged).table().header == table.header and found.table().header[0] == "run"
+
+
+def test_pairs_that_depend_on_the_judge_are_listed_up_to_a_number():
+    judged, runs = collection(seed=4, judges=3)
+    found = gradely.judges(judged, runs, ["RR"])
+    count = len(found.dependent_pairs("RR"))
+    assert count > 1 and len(found.pairs_table(None).rows) == len(found.pairs_table().rows) == count
+    assert found.pairs_table(count).more == found.pairs_table(None).more == ""
+    less = found.pairs_table(count - 1)
+    assert less.more == "… and 1 pair more, which --format json has" and len(less.rows) == count - 1
 
 
 def test_without_runs_there_is_agreement_alone():

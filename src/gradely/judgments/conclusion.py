@@ -121,15 +121,15 @@ def _everyone(count: int) -> str:
 def describe_two(pair: AgreedPair, level: str) -> str:
     """Return how far two judges agree."""
     who, shared = f"{pair.first} and {pair.second}", count_of(pair.documents, "shared document")
-    if pair.same is None or pair.difference is None:
-        return f"{who} have no document in common."
+    assert pair.same is not None  # judges who share no document are refused
+    assert pair.difference is not None
     if pair.same == 1:
         undefined = "" if pair.kappa is not None else ", and it is the same for all, so that κ is undefined"
         return f"{who} give the same label to all {shared}{undefined}."
     share = "more than 99 %" if pair.same > MOST else f"{100 * pair.same:.0f} %"
     agree = f"{who} give the same label to {share} of {shared}"
-    if pair.kappa is None:
-        return f"{agree}; κ is undefined."
+    assert pair.kappa is not None  # where two labels occur, κ is defined
+    assert pair.quadratic is not None
     higher = pair.first if pair.difference > 0 else pair.second
     kappas = f"κ is {_short(pair.kappa)}{_interval(pair.kappa, level)}, quadratic {_short(pair.quadratic)}"
     if abs(pair.difference) < SLIGHT:
@@ -153,9 +153,7 @@ def describe_many(
     return f"{told}; κ of two judges goes from {ends}."
 
 
-def _short(value: float | None) -> str:
-    if value is None:
-        return "undefined"
+def _short(value: float) -> str:
     return f"−{format_short(-value, 2)}" if value < 0 else format_short(value, 2)
 
 
