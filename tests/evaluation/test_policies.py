@@ -563,6 +563,8 @@ OTHERS = {
     "judges": lambda runs, **how: gradely.judges({"a": VARIED, "b": OTHER}, runs, ["AP"], **how),
     "estimate": lambda runs, **how: gradely.estimate(HUMAN, runs, ["AP"], judge=VARIED, **how),
     "sample": lambda runs, **how: gradely.sample(VARIED, runs, n=5, **how),
+    "simulate_judging": lambda runs, **how: gradely.simulate_judging(VARIED, runs, "AP", **how),
+    "overlap": lambda runs, **how: gradely.overlap(runs, "RBO", **how),
 }
 
 
@@ -583,3 +585,11 @@ def test_every_policy_changes_what_other_functions_find(function):
                 OTHERS[function](twice)
         else:
             assert numbers(OTHERS[function](RUNS, **{policy: value})) != before, policy
+
+
+@pytest.mark.parametrize(
+    "function", [name for name in OTHERS if {"ties", "seed"} <= takes(name, {"ties": 0, "seed": 0}).keys()]
+)
+def test_ties_are_drawn_by_the_seed_which_is_0_unless_said(function):
+    drawn = lambda **seed: numbers(OTHERS[function](RUNS, ties="random", **seed))
+    assert drawn() == drawn(seed=0) and any(drawn(seed=seed) != drawn() for seed in (1, 2, 3))
