@@ -73,12 +73,14 @@ def test_distances_beside_ranks_are_noticed_in_tables(tmp_path):
         }
     )
     frame.to_csv(tmp_path / "d.csv", index=False)
-    for run in (frame, pl.from_pandas(frame), frame.to_dict("records"), tmp_path / "d.csv"):
+    frame.to_parquet(tmp_path / "d.parquet")
+    for run in (frame, pl.from_pandas(frame), frame.to_dict("records"), *sorted(tmp_path.iterdir())):
         (note,) = [note for note in map(str, gradely.evaluate(QRELS, run, ["RR"]).notes) if "rank column" in note]
         assert "low scores have the first ranks, yet high scores count; if these are distances, give them with" in note
     frame["score"] = 1 - frame["score"]
     frame.to_csv(tmp_path / "d.csv", index=False)
-    for run in (frame, pl.from_pandas(frame), frame.to_dict("records"), tmp_path / "d.csv"):
+    frame.to_parquet(tmp_path / "d.parquet")
+    for run in (frame, pl.from_pandas(frame), frame.to_dict("records"), *sorted(tmp_path.iterdir())):
         assert [note.kind for note in gradely.evaluate(QRELS, run, ["RR"]).notes] == ["holes"]
 
 

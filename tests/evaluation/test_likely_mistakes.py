@@ -115,6 +115,8 @@ def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
     assert "the first labels all differ and go up to 12, and documents share their scores, whole numbers from 0" in note
     assert swapped(scale, large) == []
     assert swapped(large, {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}) == []  # ranks, counted from the last
+    (note,) = swapped({"q": {"a": 12, "b": 11, "c": 4}}, {"q": {"a": 2, "b": 1, "c": 0}})
+    assert "the first labels all differ and go up to 12, and the scores are whole numbers from 0 to 2; if the" in note
     with pytest.warns(
         UserWarning, match=r"go up to 25, .* from 0 to 2: the order is evaluate_arrays\(scores, labels\)"
     ):
@@ -124,6 +126,69 @@ def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
         gradely.evaluate_arrays([[25, 12, 9, 3]], [[0, 2, 1, 0]], ["nDCG@10"])
         gradely.evaluate_arrays([[0, 1, 1, 0]], [[3, 2, 1, 0]], ["nDCG@10"])
         gradely.evaluate_arrays([[0.0, 2.0, 1.0, 0.0]], [[25, 12, 9, 3]], ["nDCG@10"])  # real scores, whole labels
+
+
+def test_scores_that_are_ranks_are_no_labels():
+    """Four documents or more that all have another score are ranked, also by whole numbers, against real labels."""
+    real = {"q": {"a": 0.9, "b": 0.4, "c": 0.35, "d": 0.1}}
+    for scores in ((4, 3, 2, 1), (3, 2, 1, 0)):
+        assert swapped(real, {"q": dict(zip("abcd", scores, strict=True))}) == []
+    assert len(swapped(real, {"q": dict(zip("abcd", (3, 2, 0, 0), strict=True))})) == 1
+    labels = np.random.default_rng(0).random((3, 5))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for ranks in (np.arange(5, 0, -1), -np.arange(5), 1 / np.arange(1, 6)):
+            scores = np.stack([ranks] * 3)
+            gradely.evaluate_arrays(scores, labels, ["nDCG"])
+            gradely.evaluate_arrays(scores.ravel(), labels.ravel(), ["nDCG"], group=[5, 5, 5])
+            gradely.from_groups(scores.ravel(), labels.ravel(), qid=np.repeat(["a", "b", "c"], 5))
+
+
+def test_swapped_arrays_of_relevant_documents_that_all_have_label_1_are_noticed():
+    scores, ones = np.array([[0.9, 0.4, 0.1], [0.3, 0.7, 0.2]]), np.ones((2, 3))
+    for call in (
+        lambda s, y: gradely.evaluate_arrays(s, y, ["nDCG"]),
+        gradely.from_arrays,
+        lambda s, y: gradely.from_groups(s.ravel(), y.ravel(), group=[3, 3]),
+        gradely.nDCG().of,
+    ):
+        with pytest.warns(UserWarning, match=r"all scores are 1, and most labels are not whole numbers: the order is"):
+            call(ones.astype(int), scores)
+        with pytest.warns(UserWarning, match="all scores are 1"):
+            call(ones, 31.3 * scores)  # labels that go beyond scales, and never tie
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            call(scores, ones.astype(int))
+            call(ones, scores)  # a scorer that tells nothing apart, and real labels
+            call(ones.astype(int), 10 * scores // 1)
+
+
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_swapped_lazy_frames_are_noticed(engine):
+    duckdb = pytest.importorskip("duckdb")
+    connection = duckdb.connect()
+
+    def lazy(table):
+        rows = pl.DataFrame(frame(table, "query_id", "doc_id", "score"))
+        return rows.lazy() if engine == "polars" else connection.from_arrow(rows.to_arrow())
+
+    labels, scores = whole_numbers()
+    scores = {query: {doc: score + 0.5 for doc, score in docs.items()} for query, docs in scores.items()}
+    for ours, theirs, says in (
+        (QRELS, RUN, "the scores are whole numbers from 0 to 2"),
+        (RELEVANT, REAL, "all documents of a query have the same score, 1 in the first"),
+        (labels, scores, "most labels are not whole numbers"),
+    ):
+        assert swapped(ours, lazy(theirs)) == []
+        (note,) = swapped(theirs, lazy(ours))
+        assert says in note
+
+
+def test_lazy_frames_say_which_of_two_columns_is_read():
+    run = pl.DataFrame(frame(RUN, "qid", "docno", "score")).with_columns(docid=pl.lit(7)).lazy()
+    assert any(
+        "'docno' is read as the document, and not 'docid'" in note.text for note in gradely.evaluate(QRELS, run).notes
+    )
 
 
 def same(qrels, run):

@@ -14,7 +14,7 @@ import numpy as np
 from gradely.data.column_roles import Names, Roles, pick_columns
 from gradely.data.columns import compact
 from gradely.data.hits import Hits
-from gradely.data.ids import PAD, Bools, Ids, Ints, Tokens, as_tokens, from_arrow
+from gradely.data.ids import PAD, Bools, Floats, Ids, Ints, Tokens, as_tokens, from_arrow
 from gradely.data.qrels import Qrels
 from gradely.data.run import LazyScores
 from gradely.data.source import Report, change_error, split_report
@@ -157,8 +157,8 @@ class EngineScores(LazyScores):
             self.roles = pick_by_type(frame, "score", name, columns)
             self.frame = self._merge(rename(frame, self.roles, "score"), duplicates)
         self.duplicates = duplicates
-        self.notes: list[str] = []
-        """how many duplicates were merged, once it was asked"""
+        self.notes = [*self.roles.notes]
+        """which of two columns is read and, once it was asked, how many duplicates were merged"""
 
     def _merge(self, frame: Any, duplicates: str) -> Any:
         """Return the frame with duplicate documents merged."""
@@ -174,6 +174,14 @@ class EngineScores(LazyScores):
     def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
         """Return where the judged documents stand."""
         return find_engine_hits(qrels, self, settings, report)
+
+    def first_scores(self, query: str, most: int) -> Floats:
+        """Return some of the scores of a query, at most a given number."""
+        import narwhals.stable.v2 as nw
+
+        with ONE_AT_A_TIME:
+            rows = fetch(self.frame.filter(nw.col("query") == query).select("score").head(most))
+        return np.array(rows["score"].to_pylist(), np.float64)
 
     def find_tops(self, depth: int, settings: Settings) -> Iterator[tuple[str, str]]:
         """Yield query and document of all rows that have fewer than `depth` documents of their query above them."""
@@ -204,7 +212,8 @@ class EngineScores(LazyScores):
         self._check(counts)
         sizes = to_integers(counts["size"])
         if merged:
-            self.notes = describe_merged(self.name, int((to_integers(counts["rows"]) - sizes).sum()), self.duplicates)
+            again = int((to_integers(counts["rows"]) - sizes).sum())
+            self.notes = [*self.roles.notes, *describe_merged(self.name, again, self.duplicates)]
         return from_arrow(counts["query"], self.name).tokens(), sizes
 
     def _check(self, counts: Any) -> None:

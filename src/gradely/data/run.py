@@ -8,6 +8,7 @@ from gradely.tables import count_of
 
 if TYPE_CHECKING:
     from gradely.data.hits import Hits
+    from gradely.data.ids import Floats
     from gradely.data.qrels import Qrels
     from gradely.data.source import Report
     from gradely.settings import Settings
@@ -42,6 +43,10 @@ class LazyScores(Mapping[str, Mapping[str, float]]):
     @abstractmethod
     def find_hits(self, qrels: "Qrels", settings: "Settings", report: "Report") -> "Hits":
         """Return where the judged documents stand."""
+
+    @abstractmethod
+    def first_scores(self, query: str, most: int) -> "Floats":
+        """Return some of the scores of a query, at most a given number."""
 
     @abstractmethod
     def find_tops(self, depth: int, settings: "Settings") -> Iterable[tuple[str, str]]:

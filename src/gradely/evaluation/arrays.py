@@ -60,7 +60,7 @@ def evaluate_arrays(
     """
     check_ties(ties, without_names=True)
     named = parse_all(measures)
-    if not warn_of_swap(scores, labels, "evaluate_arrays"):
+    if not warn_of_swap(scores, labels, "evaluate_arrays", group, qid):
         _warn_of_labels(labels, mask, named)
     if are_by_subtopic(scores, labels):
         if group is not None or qid is not None:

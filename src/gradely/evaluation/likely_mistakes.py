@@ -17,29 +17,41 @@ from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.table import IrregularText, TableScores
 from gradely.data.uncertain import UncertainQrels
-from gradely.kernel.swapped import HIGHEST, SAMPLE, are_whole, describe_beyond, look_like_ranking, look_swapped
+from gradely.kernel.swapped import HIGHEST, SAMPLE, are_real, describe_beyond, look_swapped
 from gradely.tables import count_of
 
 
 def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     """Return a sentence where labels look like scores, and scores like labels, as if qrels and run were swapped.
 
-    TREC text has another number of fields in qrels than in runs, and lazy frames would have to be asked.
+    TREC text has another number of fields in qrels than in runs, and a run has no probabilities of labels.
     """
-    if isinstance(run.scores, LazyScores) or trec_table(run) is not None:
+    if isinstance(qrels, UncertainQrels) or trec_table(run) is not None:
         return None
-    scores = _first_scores(run.scores)
+    given = run.scores
+    scores = _ask(given, qrels, hits) if isinstance(given, LazyScores) else _first_scores(given)
     if not _may_be_labels(scores):
         return None
-    levels = np.asarray(qrels.levels())
-    if isinstance(qrels, UncertainQrels):  # a run has no probabilities of labels
-        return None
-    first_query = qrels.grade[: int(qrels.start[1])]
-    how = look_swapped(levels, scores) or look_like_ranking(first_query, len(levels), scores)
+    levels, first_query = _levels_and_first(qrels)
+    how = look_swapped(first_query, levels, scores)
     if not how and (scores == 1).all():
         how = _look_like_relevant(qrels, hits, levels, first_query)
     first = "if the two are swapped, qrels come first, as in evaluate(qrels, run) or gradely evaluate QRELS RUN"
     return f"{run.name}: {how}; {first}" if how else None
+
+
+def _levels_and_first(qrels: Qrels) -> tuple[Floats, Floats]:
+    """Return the distinct positive labels, and the labels of the first query."""
+    return np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
+
+
+def _ask(scores: LazyScores, qrels: Qrels, hits: Hits) -> Floats:
+    """Return some scores of a query from an engine, which is asked only where labels look like scores; else none."""
+    levels, first_query = _levels_and_first(qrels)
+    answered = np.flatnonzero(hits.answered)
+    if not len(answered) or not (are_real(levels) or describe_beyond(first_query)):
+        return np.zeros(0)
+    return scores.first_scores(qrels.queries[int(answered[0])], SAMPLE)
 
 
 def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: Floats) -> str | None:
@@ -50,8 +62,7 @@ def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: F
     found, judged = (int(sizes[hits.answered].sum()) for sizes in (hits.retrieved, qrels.sizes))
     if found >= judged or (hits.tied != hits.retrieved[hits.query]).any():
         return None
-    real = np.count_nonzero(are_whole(levels)) * 2 < len(levels)
-    labels = "most labels are not whole numbers" if real else describe_beyond(first_query)
+    labels = "most labels are not whole numbers" if are_real(levels) else describe_beyond(first_query)
     fewer = f"the run has {count_of(found, 'document')} where {judged:,} are judged"
     return f"all documents of a query have the same score, 1 in the first, {labels}, and {fewer}" if labels else None
 

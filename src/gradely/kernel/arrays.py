@@ -302,7 +302,7 @@ def from_groups(
     array([0.5, 1. ])
     """
     check_ties(ties, without_names=True)
-    warn_of_swap(scores, labels, "from_groups")
+    warn_of_swap(scores, labels, "from_groups", group, qid)
     groups = group_documents(scores, labels, group, qid, ties, seed)
     return groups.full_batch(ties)
 

@@ -10,65 +10,56 @@ SAMPLE = 1000
 """how many numbers are looked at"""
 HIGHEST = 10
 """the highest label of common scales"""
+RANKED = 4
+"""documents from which on scores that all differ rank, whatever numbers they are"""
+BINARY = "the scores are 0 and 1 and nothing else"
 
 
-def scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
-    """Return the lowest and the highest of scores that are whole numbers of a scale of labels; None for others.
-
-    >>> scale_of(np.array([3.0, 0.0, 1.0])), scale_of(np.array([3.5, 0.0])), scale_of(np.array([12.0]))
-    ((0, 3), None, None)
-    """
-    if not len(scores) or not are_whole(scores).all():
-        return None
-    low, high = int(scores.min()), int(scores.max())
-    return (low, high) if low >= 0 and high <= HIGHEST else None
-
-
-def are_whole(numbers: npt.NDArray[np.float64]) -> npt.NDArray[np.bool_]:
-    """Return which numbers are whole."""
-    whole: npt.NDArray[np.bool_] = numbers == np.floor(numbers)
-    return whole
-
-
-def look_swapped(labels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]) -> str | None:
+def look_swapped(
+    labels: npt.NDArray[np.float64], levels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
+) -> str | None:
     """Return how labels look like scores, and scores like labels; None where they do not.
 
-    >>> look_swapped(np.array([0.91, 0.4, 0.13]), np.array([3.0, 0.0, 1.0]))
+    Given are the labels and the scores of one query or more, and the distinct positive labels of all queries.
+
+    >>> real, whole = np.array([0.91, 0.4, 0.13]), np.array([2.0, 1.0, 0.0])
+    >>> look_swapped(real, real, np.array([3.0, 0.0, 1.0]))
     'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
-    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([1.0, 0.0, 0.0]))
+    >>> look_swapped(whole, whole[:2], np.array([1.0, 0.0, 0.0]))
     'the scores are 0 and 1 and nothing else'
-    >>> look_swapped(np.array([2.0, 1.0, 0.0]), np.array([0.91, 0.4, 0.13]))
-    """
-    scale = scale_of(scores)
-    if scale is None or scale[0] == scale[1] or not len(labels):  # equal scores say nothing
-        return None
-    if np.count_nonzero(are_whole(labels)) * 2 < len(labels):
-        return f"most labels are not whole numbers, and the scores are whole numbers from {scale[0]} to {scale[1]}"
-    return "the scores are 0 and 1 and nothing else" if scale == (0, 1) and len(scores) > 2 else None
-
-
-def look_like_ranking(labels: npt.NDArray[np.float64], levels: int, scores: npt.NDArray[np.float64]) -> str | None:
-    """Return how numbers look swapped: labels of a query that hardly tie, scores of a few values that mostly do.
-
-    `levels` is the number of distinct positive labels in all queries.
-
-    >>> look_like_ranking(np.array([30.0, 17.0, 12.0, 5.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
+    >>> look_swapped(np.array([30.0, 17.0, 12.0, 5.0]), np.arange(1.0, 26.0), np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
     'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
-    >>> look_like_ranking(np.array([0.91, 0.42, 0.41, 0.13]), 25, np.array([0.5, 0.0, 0.0, 0.0, 0.5]))
-    'there are 25 distinct positive labels, and most documents share their scores, of which 2 differ'
-    >>> look_like_ranking(np.array([30.0, 1.0, 1.0, 1.0]), 25, np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
-    >>> look_like_ranking(np.array([25.0, 12.0, 9.0, 3.0]), 4, np.array([0.0, 2.0, 1.0, 0.0]))
-    'the first labels all differ and go up to 25, and documents share their scores, whole numbers from 0 to 2'
+    >>> look_swapped(np.array([12.0, 11.0, 4.0]), np.array([4.0, 11.0, 12.0]), whole)
+    'the first labels all differ and go up to 12, and the scores are whole numbers from 0 to 2'
+    >>> look_swapped(whole, whole[:2], real), look_swapped(real, real, np.array([4.0, 3.0, 2.0, 1.0]))
+    (None, None)
     """
     distinct = len(np.unique(scores))
-    if not 1 < distinct <= HIGHEST + 1 or distinct == len(scores):
+    if not 1 < distinct <= HIGHEST + 1 or _rank(scores):
         return None
-    scale = scale_of(scores)
+    scale = _scale_of(scores)
     values = f"whole numbers from {scale[0]} to {scale[1]}" if scale else f"of which {distinct} differ"
-    if levels > HIGHEST and _share_tied(scores) > 0.5 and _share_tied(labels) < 0.5:
-        return f"there are {levels:,} distinct positive labels, and most documents share their scores, {values}"
+    if scale and are_real(levels):
+        return f"most labels are not whole numbers, and the scores are {values}"
+    if len(levels) > HIGHEST and _share_tied(scores) > 0.5 > _share_tied(labels):
+        return f"there are {len(levels):,} distinct positive labels, and most documents share their scores, {values}"
     beyond = describe_beyond(labels)
-    return f"{beyond}, and documents share their scores, {values}" if beyond and scale else None
+    if scale and beyond:
+        share = "the scores are" if distinct == len(scores) else "documents share their scores,"
+        return f"{beyond}, and {share} {values}"
+    return BINARY if scale == (0, 1) and len(scores) > 2 else None
+
+
+def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
+    """Return the lowest and the highest of scores that are whole numbers of a scale of labels; None for others."""
+    low, high = float(scores.min()), float(scores.max())
+    whole = low >= 0 and high <= HIGHEST and bool((scores == np.floor(scores)).all())
+    return (int(low), int(high)) if whole else None
+
+
+def are_real(levels: npt.NDArray[np.float64]) -> bool:
+    """True where most labels are not whole numbers."""
+    return 2 * int(np.count_nonzero(levels != np.floor(levels))) > len(levels)
 
 
 def describe_beyond(labels: npt.NDArray[np.float64]) -> str | None:
@@ -84,7 +75,7 @@ def _share_tied(numbers: npt.NDArray[np.float64]) -> float:
     return float(counts[counts > 1].sum()) / max(len(numbers), 1)
 
 
-def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bool:
+def warn_of_swap(scores: Any, labels: Any, call: str, group: Any = None, qid: Any = None) -> bool:
     """Warn where scores look like labels, and labels like scores: scikit-learn has labels first.
 
     Arrays of other libraries are not looked at: one would have to wait for their device. Return whether it warned.
@@ -92,18 +83,43 @@ def warn_of_swap(scores: Any, labels: Any, call: str, stacklevel: int = 3) -> bo
     if not isinstance(scores, (list, np.ndarray)):  # nor would torch.compile go through what follows
         return False
     first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
-    real_scores, real_labels = (numbers.dtype.kind == "f" for numbers in (first_scores, first_labels))
-    if first_scores.dtype.kind not in "iubf" or first_labels.dtype.kind not in "iuf" or (real_scores > real_labels):
+    kinds = first_scores.dtype.kind, first_labels.dtype.kind
+    if kinds[0] not in "iubf" or kinds[1] not in "iuf" or (kinds[0] == "f" and kinds[1] != "f"):
         return False  # labels are mostly whole by type, and scores are not
-    if real_scores and _share_tied(first_scores) <= 0.5:  # as in [3.0, 2.0, 1.0]
+    if len(first_scores) == len(first_labels) and _rank(_first_query(scores, first_scores, group, qid)):
         return False
-    first_scores = first_scores.astype(np.float64)
-    levels = np.unique(first_labels[first_labels > 0])
-    how = look_swapped(first_labels, first_scores) if real_labels else None
-    how = how or look_like_ranking(first_labels, len(levels), first_scores)
+    how = _look_swapped_by_type(first_scores, first_labels)
     if how is not None:
-        warnings.warn(f"{how}: the order is {call}(scores, labels)", stacklevel=stacklevel)
+        warnings.warn(f"{how}: the order is {call}(scores, labels)", stacklevel=3)
     return how is not None
+
+
+def _look_swapped_by_type(scores: npt.NDArray[Any], labels: npt.NDArray[Any]) -> str | None:
+    """Return how arrays look swapped; types tell more of them than of other numbers."""
+    levels = np.unique(labels[labels > 0])
+    of_reals = scores.dtype.kind == "f"
+    if len(scores) and (scores == 1).all():
+        swapped = are_real(levels) and (not of_reals or describe_beyond(labels) is not None)
+        return "all scores are 1, and most labels are not whole numbers" if swapped else None
+    if of_reals and _share_tied(scores) <= 0.5:
+        return None
+    how = look_swapped(labels, levels, scores.astype(np.float64))
+    return how if how != BINARY or labels.dtype.kind == "f" else None
+
+
+def _rank(scores: npt.NDArray[Any]) -> bool:
+    """True for scores of a query that all differ, and are not too few to tell."""
+    return len(np.unique(scores)) == len(scores) >= RANKED
+
+
+def _first_query(values: Any, first: npt.NDArray[Any], group: Any, qid: Any) -> npt.NDArray[Any]:
+    """Return those of the first numbers that belong to the first query, as far as lists and NumPy arrays say."""
+    if isinstance(group, (list, np.ndarray)) and len(group):
+        return first[: int(group[0])]
+    if isinstance(qid, (list, np.ndarray)) and len(qid):
+        queries = np.asarray(qid[: len(first)])
+        return np.extract(queries == queries[0], first)
+    return first[: values.shape[-1]] if isinstance(values, np.ndarray) and values.ndim else first
 
 
 def _first_numbers(values: Any) -> npt.NDArray[Any]:

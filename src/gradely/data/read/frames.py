@@ -36,6 +36,14 @@ SAMPLE = 1000
 """rows whose ranks are kept, to be held against the scores"""
 
 
+def _ranked_rows(first: Any, roles: Roles, rank: str | None, most: int) -> Iterable[tuple[str, float, float]]:
+    """Return query, rank and score of the first rows of a frame, where it has ranks and both are numbers."""
+    if first is None or not all(_holds_numbers(first[name].dtype) for name in (rank, roles.value)):
+        return ()
+    rows = first.head(most).drop_nulls().rows(named=True)
+    return [(str(row[roles.query]), float(row[rank]), float(row[roles.value])) for row in rows]
+
+
 class FrameTable(MemoryTable):
     """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
 
@@ -79,12 +87,7 @@ class FrameTable(MemoryTable):
 
     def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
         """Return query, rank and score of the first rows, where there is a column of ranks."""
-        if self.first is None or not all(
-            _holds_numbers(self.first[name].dtype) for name in (self.rank, self.roles.value)
-        ):
-            return ()
-        rows = self.first.head(most).drop_nulls().rows(named=True)
-        return [(str(row[self.roles.query]), float(row[self.rank]), float(row[self.roles.value])) for row in rows]
+        return _ranked_rows(self.first, self.roles, self.rank, most)
 
     def drop_nameless(self) -> int:
         """Leave out rows whose document is missing or NaN; return how many rows are left."""
@@ -173,14 +176,22 @@ def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
     return numbers_of_objects(series.to_list(), kind, name, start)
 
 
-def _sample_of(file: Any) -> Cells:
-    """Return the first cells of each column of an open Parquet file."""
+def _first_rows(file: Any, most: int, names: Sequence[str]) -> Any:
+    """Return the first rows of an open Parquet file as a frame; None where it has none, or not all of the columns."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    first = next(file.iter_batches(SAMPLED), None)
-    columns = {} if first is None else dict(zip(first.schema.names, first.columns, strict=True))
-    return _sample(nw.from_native(pa.table(columns)), [*columns]) if columns else {}
+    batch = next(file.iter_batches(most, columns=list(names)), None)
+    if batch is None or set(batch.schema.names) != set(names):
+        return None
+    return nw.from_native(pa.table(dict(zip(batch.schema.names, batch.columns, strict=True))))
+
+
+def _sample_of(file: Any) -> Cells:
+    """Return the first cells of each column of an open Parquet file."""
+    names = file.schema_arrow.names
+    first = _first_rows(file, SAMPLED, names)
+    return {} if first is None else _sample(first, names)
 
 
 def parquet_files(source: Source) -> list[Source]:
@@ -249,6 +260,11 @@ class ParquetTable(PartedTable):
         for name in self._in_path(self.sources[0]):
             schema = schema if name in schema.names else schema.append(pa.field(name, pa.string()))
         self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: _sample_of(file))
+        self.first = None if self.rank is None else _first_rows(file, SAMPLE, [*self.roles.names, self.rank])
+
+    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
+        """Return query, rank and score of the first rows, where there is a column of ranks in the first file."""
+        return _ranked_rows(self.first, self.roles, self.rank, most)
 
     def _in_path(self, source: Source) -> dict[str, str]:
         """Return the columns that are in the names of folders, as Hive, Spark and others write them: query_id=7."""
