@@ -48,9 +48,10 @@ from gradely.measures.names import parse
 from gradely.measures.pairs import AUC, OPA
 from gradely.measures.precision import F, F1, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
 from gradely.measures.q import Pplus, Q
+from gradely.measures.rbp import RBP, RBPresidual
+from gradely.measures.rr import RR, Success
 from gradely.measures.subtopics import AP_IA, D_nDCG, Dsharp_nDCG, ERR_IA, NRBP, P_IA, StRecall, alpha_DCG, alpha_nDCG, nERR_IA, nNRBP
 from gradely.measures.user_models import BPM, INSQ, INST, NERR10, NERR11, NERR8, NERR9
-from gradely.measures.users import RBP, RBPresidual, RR, Success
 from gradely.relevance import AtLeast, Max, Phi, Shift
 from gradely.report.charts import plot
 from gradely.settings import Settings

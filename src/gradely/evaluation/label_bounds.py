@@ -37,7 +37,8 @@ from gradely.measures.g import binG
 from gradely.measures.gap import GAP, eGAP, muAP, xGAP
 from gradely.measures.names import fit_all
 from gradely.measures.precision import F1, F, Judged, P, R, RelativeP, Rprec, SetAP, Unjudged, Utility
-from gradely.measures.users import RBP, RR, Success
+from gradely.measures.rbp import RBP
+from gradely.measures.rr import RR, Success
 from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
 from gradely.settings import Settings
 

@@ -113,6 +113,16 @@ def jk10(batch: Batch, rank: Array) -> Array:
     return batch.xp.log10(batch.xp.clip(rank, min=10.0))
 
 
+LEAST_LOG = -690
+"""the natural logarithm of a number that is nearly the least of doubles"""
+
+
+def inverse_power(batch: Batch, base: float, exponent: Array) -> Array:
+    """Return 1 / base^exponent for a base below 1, held where base^exponent would leave the range of numbers."""
+    held = batch.xp.clip(exponent, max=LEAST_LOG / math.log(base))
+    return batch.xp.pow(batch.xp.full_like(held, base), -held)
+
+
 DISCOUNTS: dict[str, Discount] = {
     "log2": log2,
     "zipf": rank_discount,

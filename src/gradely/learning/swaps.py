@@ -26,7 +26,7 @@ from gradely.measures.ap import AP
 from gradely.measures.dcg import Discounted
 from gradely.measures.gap import GAP, Population, eGAP, muAP, xGAP
 from gradely.measures.precision import F1, F, P, R, RelativeP
-from gradely.measures.users import RBP
+from gradely.measures.rbp import RBP
 
 
 class Additive(NamedTuple):

@@ -13,12 +13,12 @@ __all__ = ["ALL", "EXPECTED", "HOMES", "PLAIN", "Binary", "Graded", "Measure", "
 
 MODULES = (
     ("precision", "P R F1 F SetAP RelativeP Rprec Utility Judged Unjudged"),
-    ("users", "RR Success"),
+    ("rr", "RR Success"),
     ("ap", "AP infAP IPrec bpref"),
     ("pairs", "AUC OPA"),
     ("dcg", "DCG nDCG NDCNG nDCGphi SDCG"),
     ("g", "G binG"),
-    ("users", "RBP RBPresidual"),
+    ("rbp", "RBP RBPresidual"),
     ("err", "ERR nERR iRBU"),
     ("user_models", "INSQ INST BPM NERR8 NERR9 NERR10 NERR11"),
     ("q", "Q Pplus"),

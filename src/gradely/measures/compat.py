@@ -7,8 +7,8 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TiedQuery, TieGroup, fill_groups, hypergeometric
 from gradely.kernel.parameters import check_flag, parameter
 from gradely.measures.base import Graded
+from gradely.measures.rbp import CHANCE_TO_GO_ON, Persistent
 from gradely.measures.searched_measure import levels_of
-from gradely.measures.users import CHANCE_TO_GO_ON, Persistent
 
 
 class Compat(Graded, Persistent):

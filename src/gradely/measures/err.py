@@ -1,14 +1,13 @@
 """Measures of a user who is satisfied by a document and stops: ERR, nERR, iRBU."""
 
 from collections.abc import Mapping
-from math import log
 from typing import Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade, rank_discount
-from gradely.kernel.gains import Table, exp, exponents, units
+from gradely.kernel.gains import Table, exp, exponents, inverse_power, units
 from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
@@ -159,5 +158,4 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
 
     def patience(self, batch: Batch, rank: Array) -> Array:
         """1 / p^rank, held where p^rank would leave the range of numbers."""
-        steps = batch.xp.clip(rank, max=-690 / log(self.p))
-        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps)
+        return inverse_power(batch, self.p, rank)

@@ -14,7 +14,7 @@ from gradely.kernel.backend import sum_rows, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import Adds
 from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
-from gradely.kernel.gains import GAINS
+from gradely.kernel.gains import GAINS, LEAST_LOG, inverse_power
 from gradely.kernel.gains import log2 as log2_discount
 from gradely.kernel.parameters import BETWEEN_0_AND_1, FROM_0_TO_1, check_flag, number, one_of, parameter
 from gradely.kernel.subtopics import greedy_order, number_kinds
@@ -274,12 +274,11 @@ class DiscountedByPatience(Novel):
 
     def discount(self, batch: Batch, rank: Array) -> Array:
         """1 / β^(rank-1), held where that would leave the range of numbers."""
-        steps = batch.xp.clip(rank - 1, max=-690 / log(self.beta))
-        return batch.xp.pow(batch.xp.full_like(rank, self.beta), -steps)
+        return inverse_power(batch, self.beta, rank - 1)
 
     def discount_at(self, rank: int) -> float:
         """1 / β^(rank-1)."""
-        return float(self.beta ** -min(rank - 1, -690 / log(self.beta)))
+        return float(self.beta ** -min(rank - 1, LEAST_LOG / log(self.beta)))
 
 
 class OverFull(Novel):

@@ -28,8 +28,8 @@ from gradely.kernel.ties import sum_in_parts
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.precision import length_of
+from gradely.measures.rbp import CHANCE_TO_GO_ON
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, by_kind, levels_of
-from gradely.measures.users import CHANCE_TO_GO_ON
 
 
 class RateOfGain(ScaleBased):

@@ -16,7 +16,7 @@ from gradely.measures.ap import AP, ROUNDING, IPrec, best_precision, bpref, infA
 from gradely.measures.dcg import nDCG
 from gradely.measures.g import binG, gain_over_missed
 from gradely.measures.precision import P, R, RelativeP, Rprec, Unjudged
-from gradely.measures.users import RR, Success
+from gradely.measures.rr import RR, Success
 from gradely.trec_eval import options as parameters
 from gradely.trec_eval.options import GROUPED, IMPOSSIBLE, USAGE, Options, Quit
 

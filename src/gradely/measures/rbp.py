@@ -1,70 +1,12 @@
-"""Measures of a user who stops: at the first relevant document (RR, Success), or by chance (RBP, RBPresidual)."""
-
-from math import log
+"""Rank-biased precision, RBP, for a user who goes on with the same chance everywhere, and its residual, RBPresidual."""
 
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import additive, cascade, first_hit, no_discount, rank_discount
+from gradely.kernel.families import additive
+from gradely.kernel.gains import inverse_power
 from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
 from gradely.kernel.uncertain import UncertainBatch
-from gradely.measures.base import Binary, BinaryOrGraded, Expected, Measure, ScaleBased
+from gradely.measures.base import BinaryOrGraded, Expected, Measure, ScaleBased
 from gradely.measures.precision import has_label
-
-
-def expect_first(measure: "RR | Success", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the chance that it is relevant."""
-    chance = measure.chances(batch).chance
-    return Expected(chance, cascade(batch.places, chance, measure.discount, measure.k))
-
-
-class RR(Binary):
-    """Reciprocal rank of the first relevant document.
-
-        RR@k = 1 / (rank of the first relevant document)
-
-    It is 0 where that document is not in the top k. Its mean is MRR.
-
-    Ties: in the first tie group with r relevant among n documents after t others, the mean is
-    Σ_x P(x)/(t+x) with P(x) = Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1). No relevant document: 0.
-    Reference: McSherry and Najork (2008); their printed sum uses Π alone, their text and enumeration give P.
-
-    >>> from gradely import RR, from_arrays
-    >>> RR()(from_arrays([0.9, 0.5, 0.5], [0, 1, 0])).tolist() == [(1 / 2 + 1 / 3) / 2]
-    True
-    """
-
-    name = "RR"
-    expectation = expect_first
-    discount = staticmethod(rank_discount)
-
-    def terms(self, batch: Batch) -> Array:
-        """1/rank at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), self.discount, self.k)
-
-
-class Success(Binary):
-    """Whether there is a relevant document in the top k.
-
-        Success@k = 1 if the top k hold a relevant document, else 0
-
-    Also known as hit rate.
-
-    Ties: the chance that one is inside, 1 - C(n-r, b)/C(n, b) where k leaves b places of a tie group of n with r
-    relevant. No relevant document: 0.
-    Reference: McSherry and Najork (2008), by the same argument as their RR.
-
-    >>> from gradely import Success, from_arrays
-    >>> Success(k=1)(from_arrays([0.5, 0.5, 0.5], [1, 1, 0])).tolist() == [2 / 3]
-    True
-    """
-
-    name = "Success"
-    expectation = expect_first
-    discount = staticmethod(no_discount)
-
-    def terms(self, batch: Batch) -> Array:
-        """1 at the first relevant document."""
-        return first_hit(batch, self.relevant(batch), self.discount, self.k)
-
 
 CHANCE_TO_GO_ON = number("the chance to go on", BETWEEN_0_AND_1)
 
@@ -78,8 +20,7 @@ class Persistent(Measure):
 
     def patience(self, batch: Batch, rank: Array) -> Array:
         """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
-        steps = batch.xp.clip(rank - 1, max=-690 / log(self.p))
-        return batch.xp.pow(batch.xp.full_like(rank, self.p), -steps) / (1 - self.p)
+        return inverse_power(batch, self.p, rank - 1) / (1 - self.p)
 
 
 def expect_persistence(measure: "RBP", batch: UncertainBatch) -> Expected:
