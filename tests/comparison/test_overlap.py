@@ -242,10 +242,7 @@ def test_the_command_prints_the_result(tmp_path, capsys):
     assert run(["overlap", *paths, "-m", "RBO", "--by-query", "--format", "json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["rows"]) == 3
     assert run(["overlap", paths[0]]) == 2
-    assert (
-        capsys.readouterr().err
-        == "gradely: name at least two runs to see how alike they rank (see gradely overlap --help)\n"
-    )
+    assert capsys.readouterr().err == "gradely: name at least two runs to compare (see gradely overlap --help)\n"
     picture = tmp_path / "matrix.svg"
     assert run(["overlap", *paths, "-o", str(picture)]) == 0
     assert picture.read_text().startswith("<svg")

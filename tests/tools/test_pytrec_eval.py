@@ -99,7 +99,11 @@ def test_what_is_empty_gives_nothing():
             "finite",
         ),
         (lambda: ours.parse_run(["q Q0 a 1 high tag"]), InputError, "line 1.*score"),
-        (lambda: ours.parse_qrel(["q 0 a 1", "q 0 a 1"]), DataError, "line 2: document a of query q is there twice"),
+        (
+            lambda: ours.parse_qrel(["q 0 a 1", "q 0 a 1"]),
+            DataError,
+            "line 2: duplicate document a of query q; keep one",
+        ),
         (lambda: ours.compute_aggregated_measure("map", []), DataError, "no values"),
     ],
 )

@@ -152,7 +152,7 @@ def _parse(lines: Iterable[str], count: int, value: int, read: Any, form: str) -
             raise InputError(f"line {number}: expected {form!r}; found {line.strip()!r}")
         documents = out.setdefault(fields[0], {})
         if fields[2] in documents:
-            raise DataError(f"line {number}: document {fields[2]} of query {fields[0]} is there twice; keep one")
+            raise DataError(f"line {number}: duplicate document {fields[2]} of query {fields[0]}; keep one")
         documents[fields[2]] = parsed
     return out
 

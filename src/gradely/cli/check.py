@@ -14,9 +14,9 @@ from gradely.evaluation.check import check_files
 @partial(options.inputs, whole=True)
 @options.output
 def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions, output: OutputOptions) -> int:
-    """Find what is wrong or odd in QRELS and RUNS.
+    """Find errors and oddities in QRELS and RUNS.
 
-    The exit code is 1 if something is wrong: lines that cannot be used, a file that cannot be read, or no query in
+    The exit code is 1 if there are errors: lines that cannot be used, a file that cannot be read, or no query in
     common.
     """
     refuse_measure(qrels)

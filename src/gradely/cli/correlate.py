@@ -44,8 +44,8 @@ def correlate_runs(
 @options.request
 @options.output
 def command(**keywords: Any) -> None:
-    """Correlate the rankings of RUNS by several measures: Kendall's τ, and τ_AP against each reference.
+    """Correlate measures by how they rank RUNS: Kendall's τ, and τ_AP with each measure as the reference.
 
-    τ (τ_b) counts the pairs of runs that two measures rank alike; τ_AP gives most weight to the best runs.
+    τ (τ_b) counts the pairs of runs that two measures rank in the same order; τ_AP gives most weight to the best runs.
     """
     correlate_runs(correlate, {}, **keywords)

@@ -17,7 +17,7 @@ PAIR = ("lexical", "dense")
 @click.command("demo")
 @click.argument("folder", type=FOLDER, default="gradely-demo")
 def command(folder: str) -> None:
-    """Write a small collection made by the program to FOLDER, and evaluate it."""
+    """Write a small synthetic collection to FOLDER, and evaluate it."""
     target = Path(folder)
     _write(target)
     results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(RUNS)])
@@ -41,7 +41,7 @@ def _moral(target: Path) -> str:
 
     return (
         f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.\n"
-        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names decide who wins.\n"
+        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names pick the winner.\n"
     )
 
 

@@ -58,7 +58,7 @@ from gradely.tables import Table, count_of, escape_markdown, plain_line, render
     help="Fail where the mean of NEW is below this, like R@10=0.85, whatever OLD has. Repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, shown or not.")
-@options.choice("--undecided", UNDECIDED, "pass", "What to do where neither is shown.")
+@options.choice("--undecided", UNDECIDED, "pass", "Verdict where neither is shown.")
 @options.alpha
 @options.choice("--test", ALONE, "t", "Significance test.")
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")
@@ -103,8 +103,8 @@ def command(
 ) -> int:
     """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than allowed.
 
-    Exit code 0 says that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
-    code 2 says that something could not be read. Without --baseline, nothing is compared: --min holds NEW against
+    Exit code 0 means that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
+    code 2 means that something could not be read. Without --baseline, nothing is compared: --min holds NEW against
     floors, and --save keeps its scores for the next time. Without -m, the measures are those of the scores that --save
     wrote. A suite of collections takes one command: gradely gate --suite FILE NEW --baseline OLD.
     """

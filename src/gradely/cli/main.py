@@ -28,15 +28,15 @@ GROUPS = {
         "suite": "Compare systems on several collections.",
         "gate": "Fail if a run is worse than the last one.",
         "plan": "Plan how many queries a difference needs.",
-        "overlap": "Show how alike runs rank, without judgments.",
+        "overlap": "Show how similar runs are, without judgments.",
         "report": "Write an interactive HTML page.",
         "plot": "Draw a figure for a paper.",
     },
     "Judgments": {
-        "judges": "Show how far judges agree, and what depends on them.",
+        "judges": "Show how far judges agree, and what depends on it.",
         "holes": "Show what unjudged documents could change.",
-        "estimate": "Combine few human labels with many of a judge.",
-        "sample": "Draw the queries that people are to judge.",
+        "estimate": "Combine a few human labels with many from a judge.",
+        "sample": "Sample the queries that people should judge.",
         "check": "Find errors and oddities in qrels and runs.",
         "pools": "Correlate rankings from full and smaller pools.",
     },
@@ -48,8 +48,8 @@ GROUPS = {
     },
     "Tools": {
         "demo": "Create a small collection and evaluate it.",
-        "trec_eval": "Do what trec_eval does, with its options.",
-        "completion": "Print a script for completion in your shell.",
+        "trec_eval": "Run as trec_eval, with its options and output.",
+        "completion": "Print a script for shell completion.",
     },
 }
 """the commands by what one wants to do, each with a line of help"""

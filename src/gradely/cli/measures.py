@@ -119,15 +119,18 @@ class Card(Result):
 
 @options.command("measures")
 @click.argument("name", type=MEASURE, required=False)
-@click.option("--family", "relatives", metavar="NAME", help=f"Measures of a family: {', '.join(FAMILIES)}.")
+@click.option("--family", "relatives", metavar="NAME", help=f"List the measures of one family: {', '.join(FAMILIES)}.")
 @click.option(
-    "--compare", "differences", is_flag=True, help="How measures differ: grades, ties, top-heavy, normalised, axioms."
+    "--compare",
+    "differences",
+    is_flag=True,
+    help="Show how measures differ: grades, ties, top-heavy, normalised, axioms.",
 )
 @options.output
 def command(name: str | None, relatives: str | None, output: OutputOptions, *, differences: bool) -> None:
     """List all measures, or describe one: formula, parameters, ties, reference.
 
-    Without NAME, --format markdown is a page that describes all measures.
+    Without NAME, --format markdown writes a page about all measures.
     """
     if name and (relatives or differences):
         raise MeasureError("give the name of a measure, or --family and --compare, not both")

@@ -51,8 +51,8 @@ class SimilarityType(StringParamType):
     help="RBO, like 'RBO(p=0.95, score=min, ties=b)', tau, tau_AP or Jaccard, each with a cut-off, like Jaccard@10; "
     f"repeatable.  [default: {', '.join(DEFAULT)}]",
 )
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="End every ranking at this place.")
-@click.option("--by-query", is_flag=True, help="Show each query instead of means.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking off at this rank.")
+@click.option("--by-query", is_flag=True, help="Show every query instead of means.")
 @options.runs_alone
 @partial(options.output, pictures=True)
 def command(
@@ -64,14 +64,14 @@ def command(
     inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
-    """Show how alike RUNS rank the queries that all of them have. No qrels are needed.
+    """Show how similar the rankings of RUNS are, on the queries that all of them have. No qrels are needed.
 
     RBO is rank-biased overlap: 1 for the same ranking, 0 for nothing in common. τ and τ_AP compare the order of the
-    documents that both have. Tied documents may stand in any order, and the mean over all orders is exact.
-    -o FILE.svg or FILE.png draws a matrix of the runs.
+    documents that both runs retrieve. All values are exact means over the orders of tied documents. -o FILE.svg or
+    FILE.png draws a matrix of the runs.
     """
     if len(runs) + len(inputs.features) < 2:
-        raise click.UsageError("name at least two runs to see how alike they rank", click.get_current_context())
+        raise click.UsageError("name at least two runs to compare", click.get_current_context())
     opened, sizes = list_runs("", runs, inputs)
     only = None if inputs.only is None else read_queries(inputs.only)
     with Bar(sizes) as bar:

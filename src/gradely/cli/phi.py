@@ -29,8 +29,8 @@ from gradely.data import read_qrels
 def command(qrels: str, query: str | None, *, control: str, qrels_format: str | None, output: OutputOptions) -> None:
     """Show φ, the relevance function of nDCGφ: its control points and the relevance of the scores in QRELS.
 
-    For a single QUERY, documents are shown as well. -o FILE.svg or FILE.png draws the curves, of twelve
-    queries at most.
+    For a single QUERY, its documents are shown as well. -o FILE.svg or FILE.png draws the curves of up to twelve
+    queries.
     """
     curves = phi(read_qrels(qrels, format=qrels_format), query, read_control(control))
     write_result(curves, output)

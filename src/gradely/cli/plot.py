@@ -34,9 +34,9 @@ def form_of_figure(path: str) -> str:
 def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
-    leaderboard: means with intervals. queries: with two RUNS the difference on each query by the first measure,
-    otherwise the values of all. curves: nDCG by rank, precision by recall. ties: how far the order of ties moves each
-    mean. tau: how alike the measures rank the RUNS.
+    leaderboard: means with intervals. queries: the values of all RUNS on each query or, of two RUNS, their differences
+    by the first measure. curves: nDCG by rank, precision by recall. ties: how far the order of tied documents moves
+    each mean. tau: how similarly the measures rank the RUNS.
     """
     form = form_of_figure(path)
     check_output(path)

@@ -42,8 +42,8 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller pools.
 
-    Of each query and grade, a random share of the documents stays judged, at least --least of each grade above 0 and
-    --least-nonrelevant of the others, as in Buckley and Voorhees (2004); all others count as unjudged. The table shows
+    For each query and grade, a random share of the documents stays judged, as in Buckley and Voorhees (2004): at least
+    --least of each grade above 0, and --least-nonrelevant of the others. The rest counts as unjudged. The table shows
     the mean τ and the interval that holds 95 % of the draws.
     """
     correlate_runs(pools, {POOLS: 3.0}, **keywords)

@@ -57,7 +57,9 @@ def files_of(file: SuiteFile) -> list[str]:
 @options.command("suite")
 @click.argument("file", type=FILE)
 @options.measures
-@click.option("--baseline", "baselines", multiple=True, metavar="SYSTEM", help="Compare only with it; repeatable.")
+@click.option(
+    "--baseline", "baselines", multiple=True, metavar="SYSTEM", help="Compare only with this system; repeatable."
+)
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple tests.")
 @options.choice(
     "--family",
@@ -99,7 +101,7 @@ def command(
     runs.dense = ["covid/dense.1.run", "covid/dense.2.run"]
     weights = "covid/traffic.csv"
 
-    Weights of queries, and exclude, may be left out.
+    Query weights and exclude, a file like that of --exclude, are optional.
     """  # noqa: D301 - click keeps the lines after a backspace
     form = form_of_figure(figure) if figure else ""
     if figure or page:

@@ -81,12 +81,12 @@ def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
 
 
 def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:
-    """Refuse documents that are there twice, and a first query without a judgment, as trec_eval does."""
+    """Refuse duplicate documents, and a first query without a judgment, as trec_eval does."""
     qrels = judged.qrels
     for query in [qrels.queries[i] for i in measured.tolist()] if judged.twice or ranked.twice else ():
         for where, twice in (("judgments", judged.twice), ("run", ranked.twice)):
             if query in twice:
-                raise Quit(IMPOSSIBLE, f"document {twice[query]} of query {query} is twice in the {where}; keep one")
+                raise Quit(IMPOSSIBLE, f"duplicate document {twice[query]} of query {query} in the {where}; keep one")
     first = int(measured[0])
     if judged.groups is None and qrels.grade[qrels.start[first] : qrels.start[first + 1]].max() < 0:
         raise Quit(IMPOSSIBLE, f"all labels of query {qrels.queries[first]} are negative: nothing is judged")
@@ -128,17 +128,17 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ti
 
     Blocks(qrels, hits).visit(work, ties, queries.measured, cores())
     for j, column in enumerate(columns):
-        if gives_away(column.name):
+        if reveals_placeholder(column.name):
             table[queries.missing, j] = 0.0
         if column.kind == "geometric":
             table[:, j] = [log(max(value, LEAST)) for value in table[:, j].tolist()]
     return table[queries.measured]
 
 
-def gives_away(name: str) -> bool:
-    """True for names that would tell of the unknown document of a query that is not in the run, and are set to 0.
+def reveals_placeholder(name: str) -> bool:
+    """True for columns that would reveal the unknown document that stands for a query missing from the run: they are 0.
 
-    Version 10 knows them without parameters only.
+    Version 10 recognises them only without parameters.
     """
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
@@ -210,16 +210,16 @@ def _form(column: Column, *, zscores: bool) -> bytes:
 def relstrings(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column]) -> dict[str, list[bytes]]:
     """Return, of each column that is a string of labels, that of every query: `-` unknown, `.` a negative label."""
     return {
-        column.name: _strings(qrels, hits, queries, column.length, untold=gives_away(column.name))
+        column.name: _strings(qrels, hits, queries, column.length, hidden=reveals_placeholder(column.name))
         for column in columns
         if column.kind == "relstring"
     }
 
 
-def _strings(qrels: Qrels, hits: Hits, queries: Queries, length: int, *, untold: bool) -> list[bytes]:
+def _strings(qrels: Qrels, hits: Hits, queries: Queries, length: int, *, hidden: bool) -> list[bytes]:
     assert hits.place is not None
     retrieved = hits.retrieved.copy()
-    retrieved[queries.missing] *= not untold
+    retrieved[queries.missing] *= not hidden
     strings = {i: bytearray(b"-" * min(length, int(retrieved[i]))) for i in queries.measured.tolist()}
     near = np.flatnonzero(hits.place < length)
     places = (hits.query[near].tolist(), hits.place[near].tolist(), qrels.grade[hits.row[near]].tolist())
@@ -240,7 +240,7 @@ MISSING = -1000000.0
 Known = dict[tuple[bytes, str], tuple[float, float]]
 
 
-def read(path: str) -> Known:
+def read_zscores(path: str) -> Known:
     """Return mean and standard deviation by query and measure."""
     try:
         content = Source(path).read()
@@ -278,7 +278,7 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
     """Return what trec_eval prints with these options; raise Quit where it would end early."""
     columns = _columns(options)
     judged, ranked = _read(options, report)
-    reference = read(options.zscores) if options.zscores is not None else None
+    reference = read_zscores(options.zscores) if options.zscores is not None else None
     queries = select_queries(judged, ranked, columns, options)
     table = table_of(judged, ranked.hits, queries, columns, options)
     names = [encode(judged.qrels.queries[i]) for i in queries.measured.tolist()]
@@ -304,7 +304,7 @@ def _columns(options: Options) -> list[Column]:
     except Quit:
         if options.zscores is not None:
             _read(options, ignore)
-            read(options.zscores)
+            read_zscores(options.zscores)
         raise
 
 

@@ -203,7 +203,7 @@ def ideal_dcg(batch: Batch, gains: Gains) -> Array:
 
 
 def ndcg(batch: Batch, gains: Gains) -> Array:
-    """Return the one over the other."""
+    """Return DCG over ideal DCG."""
     return quotient(dcg(batch, gains), ideal_dcg(batch, gains))
 
 
