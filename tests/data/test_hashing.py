@@ -13,6 +13,7 @@ from gradely.data import hashing
 from gradely.data.hashing import (
     FIXED_KEYS,
     compare_names,
+    compare_tokens,
     find_repeated,
     hashes,
     is_among,
@@ -23,8 +24,9 @@ from gradely.data.hashing import (
     slots,
     table_bits,
     token_hashes,
+    whole_words,
 )
-from gradely.data.ids import Tokens, as_tokens, compare_tokens, decode, encode, whole_words
+from gradely.data.ids import Tokens, as_tokens, decode, encode
 
 BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 COUNT = 100_000

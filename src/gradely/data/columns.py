@@ -14,6 +14,7 @@ import numpy as np
 from gradely.data.hashing import (
     LONG,
     SALT,
+    compare_tokens,
     find_repeated,
     hashes,
     is_among,
@@ -21,6 +22,7 @@ from gradely.data.hashing import (
     ranges,
     slots,
     table_bits,
+    words_of,
 )
 from gradely.data.ids import (
     PAD,
@@ -31,8 +33,6 @@ from gradely.data.ids import (
     Ints,
     U,
     Words,
-    compare_tokens,
-    words_of,
 )
 from gradely.errors import DataError, clip
 

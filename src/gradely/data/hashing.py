@@ -1,7 +1,7 @@
-"""Hashes of tokens, 64 bits each, with array operations.
+"""Tokens hashed, compared and sorted with array operations, as words of eight bytes.
 
-Every word of a token is mixed by itself, with a key of its own, before the words are added. Otherwise a change
-of one word could cancel that of another, as changes do in counted or padded names.
+A hash has 64 bits. Every word of a token is mixed by itself, with a key of its own, before the words are added.
+Otherwise a change of one word could cancel that of another, as changes do in counted or padded names.
 
 Look-ups use keys that are drawn anew in every process, so that nobody can prepare a file of names that collide. Random
 ties use fixed keys, since their order must be the same in every process. Equal hashes are never taken for equal names:
@@ -9,11 +9,11 @@ whoever finds them compares the names.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
-from gradely.data.ids import FINAL, FIRST, PAD, Bools, Bytes, Ints, Tokens, U, Words, whole_words, words_of
+from gradely.data.ids import PAD, Bools, Bytes, Ints, Tokens, U, Words
 
 FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 """the numbers, and below the shifts, of Stafford's mixer 13: found by search, so that one bit changes all others"""
@@ -25,6 +25,43 @@ LONG = 256
 """bytes; longer names are hashed one by one, since a loop over all of their words would touch every line"""
 TOGETHER = PAD // 8
 """words of a token that are fetched at once"""
+
+
+FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=U)
+"""masks for the first n bytes of a word, as they stand in the text; a word is read with its first byte lowest"""
+FINAL = np.array([((1 << (8 * n)) - 1) << (64 - 8 * n) if n else 0 for n in range(9)], dtype=U)
+"""masks for the last n bytes of a word"""
+
+
+def words_of(text: Bytes) -> Words:
+    """Return a view of text as 8-byte words, one beginning at every byte; nothing is copied."""
+    return np.ndarray(len(text) - 7, "<u8", text, 0, (1,))
+
+
+def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
+    """Yield the first, second, … word of each token, at most those in PAD bytes; beyond a token there may be anything.
+
+    They lie side by side and are fetched at once, which costs no more than fetching one.
+    """
+    if count > 1:
+        rows = np.ndarray(len(text) - 8 * count + 1, f"V{8 * count}", text, 0, (1,))[start]
+        yield from np.ascontiguousarray(rows.view(U).reshape(len(start), count).T)
+    elif count:
+        yield words_of(text)[start]
+
+
+def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
+    """Return which pairs of tokens of the same size are the same, byte for byte."""
+    out = np.ones(len(size), bool)
+    here, done = np.arange(len(size)), 0
+    words, others = words_of(text), words_of(other)
+    while len(here):
+        mask = FIRST[np.minimum(size[here] - done, 8)]
+        equal = (words[start[here] + done] & mask) == (others[other_start[here] + done] & mask)
+        out[here[~equal]] = False
+        done += 8
+        here = here[equal & (size[here] > done)]
+    return out
 
 
 def keys_from(seed: int) -> Words:

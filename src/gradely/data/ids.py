@@ -1,6 +1,6 @@
 """Ids of any type as bytes in a buffer, so that names are compared, hashed and sorted with array operations."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Real
 from operator import methodcaller
@@ -21,15 +21,6 @@ PAD = 64
 """bytes before the first token and after the last, so that reading eight words at a time stays inside the buffer"""
 LONGEST_NAME = (1 << 16) - 1
 """bytes of the longest name of a query or document"""
-FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=U)
-"""masks for the first n bytes of a word, as they stand in the text; a word is read with its first byte lowest"""
-FINAL = np.array([((1 << (8 * n)) - 1) << (64 - 8 * n) if n else 0 for n in range(9)], dtype=U)
-"""masks for the last n bytes of a word"""
-
-
-def words_of(text: Bytes) -> Words:
-    """Return a view of text as 8-byte words, one beginning at every byte; nothing is copied."""
-    return np.ndarray(len(text) - 7, "<u8", text, 0, (1,))
 
 
 class Tokens(Sequence[str]):
@@ -124,32 +115,6 @@ def encode(text: str) -> bytes:
 def as_tokens(strings: Sequence[str]) -> Tokens:
     """Return text as tokens; tokens as they are."""
     return strings if isinstance(strings, Tokens) else Tokens.of(map(encode, strings))
-
-
-def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
-    """Yield the first, second, … word of each token, at most those in PAD bytes; beyond a token there may be anything.
-
-    They lie side by side and are fetched at once, which costs no more than fetching one.
-    """
-    if count > 1:
-        rows = np.ndarray(len(text) - 8 * count + 1, f"V{8 * count}", text, 0, (1,))[start]
-        yield from np.ascontiguousarray(rows.view(U).reshape(len(start), count).T)
-    elif count:
-        yield words_of(text)[start]
-
-
-def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
-    """Return which pairs of tokens of the same size are the same, byte for byte."""
-    out = np.ones(len(size), bool)
-    here, done = np.arange(len(size)), 0
-    words, others = words_of(text), words_of(other)
-    while len(here):
-        mask = FIRST[np.minimum(size[here] - done, 8)]
-        equal = (words[start[here] + done] & mask) == (others[other_start[here] + done] & mask)
-        out[here[~equal]] = False
-        done += 8
-        here = here[equal & (size[here] > done)]
-    return out
 
 
 POWERS = np.array([10**n for n in range(1, 20)], U)

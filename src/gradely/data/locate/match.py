@@ -6,6 +6,7 @@ import numpy as np
 
 from gradely.data.hashing import (
     SALT,
+    compare_tokens,
     end_of_better,
     find_repeated,
     hashes,
@@ -14,7 +15,7 @@ from gradely.data.hashing import (
     slots,
     token_hashes,
 )
-from gradely.data.ids import Bools, Bytes, Ints, Words, as_tokens, compare_tokens
+from gradely.data.ids import Bools, Bytes, Ints, Words, as_tokens
 from gradely.data.qrels import Qrels
 
 UNKNOWN = -1

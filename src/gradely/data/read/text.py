@@ -13,8 +13,8 @@ from typing import NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
+from gradely.data.hashing import FINAL, whole_words, words_of
 from gradely.data.ids import (
-    FINAL,
     PAD,
     Bools,
     Bytes,
@@ -22,8 +22,6 @@ from gradely.data.ids import (
     Ints,
     U,
     Words,
-    whole_words,
-    words_of,
 )
 from gradely.data.read.lines import Layout
 from gradely.data.source import LONGEST_LINE, Report, Source, UnpackedFile
