@@ -97,6 +97,8 @@ def take_common_queries(results: Evaluations) -> Evaluations:
 
 def note_drawn(results: Evaluations) -> list[Note]:
     """Return which differences of means could come from the orders of tied documents that were drawn."""
+    if results.settings.ties != "sampled":
+        return []
     notes = []
     errors = {name: scores.sampling_error() for name, scores in results.items()}
     for measure in results.measures:
@@ -113,6 +115,8 @@ def note_drawn(results: Evaluations) -> list[Note]:
 
 def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
     """Return which queries do not count for every run."""
+    if common is results:
+        return []
     every = {query: None for evaluation in results.evaluations.values() for query in evaluation.queries}
     queries = set(next(iter(common.evaluations.values())).queries)
     lost = [query for query in every if query not in queries]
