@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 import gradely
-from gradely.evaluation.notes import compare_ids
+from gradely.data.alike import compare_ids
 
 PAIRS = {
     "case": ("DOC1", "doc1", "upper and lower case"),

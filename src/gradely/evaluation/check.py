@@ -19,8 +19,8 @@ from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, GradelyError
 from gradely.evaluation.evaluate import Progress
 from gradely.evaluation.evaluate import ignore as ignore_progress
-from gradely.evaluation.likely_mistakes import describe_same, describe_swap
-from gradely.evaluation.notes import Note, describe_mismatch
+from gradely.evaluation.likely_mistakes import describe_mismatch, describe_same, describe_swap
+from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.parallel import cores
 from gradely.settings import Settings

@@ -11,14 +11,12 @@ from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
 from gradely.evaluation.empty import fit_to
-from gradely.evaluation.likely_mistakes import describe_distances, describe_same, describe_swap
+from gradely.evaluation.likely_mistakes import describe_mismatch, find_mistakes
 from gradely.evaluation.notes import (
     DIGITS,
-    FEW,
     POLICIES,
     LabelRange,
     Note,
-    describe_mismatch,
     merge_notes,
     merge_ranges,
     merge_shares,
@@ -332,14 +330,8 @@ def evaluate_run(
     details: RunDetails | None = None
     if observer is not None:
         details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
-    few = len(hits.row) <= FEW * len(qrels.docs)
-    apart = describe_mismatch(qrels, ranking, hits) if few else None
-    mistakes = (
-        describe_swap(qrels, ranking, hits),
-        describe_distances(ranking),
-        describe_same(qrels, ranking, same=same),
-    )
-    about_run = [*ranking.notes, *filter(None, mistakes)]
+    apart = describe_mismatch(qrels, ranking, hits)
+    about_run = [*ranking.notes, *find_mistakes(qrels, ranking, hits, same=same)]
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)
 
 

@@ -1,4 +1,4 @@
-"""Likely mistakes that no reader can see: qrels and run swapped, distances, labels that a binary measure overlooks.
+"""Likely mistakes that no reader can see: qrels and run swapped, ids of two kinds, distances, overlooked labels.
 
 Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
 """
@@ -7,18 +7,34 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from gradely.data import Hits, Qrels, Run
+from gradely.data.alike import compare_ids
 from gradely.data.ids import Floats
 from gradely.data.read.dicts import Ranked
 from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
-from gradely.data.table import IrregularText, TableScores
+from gradely.data.source import ignore
+from gradely.data.table import IrregularText, Table, TableScores
 from gradely.data.uncertain import UncertainQrels
+from gradely.errors import clip
 from gradely.kernel.swapped import HIGHEST, SAMPLE, are_real, describe_beyond, look_swapped
 from gradely.tables import count_of
+
+FEW = 0.01
+"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
+than 100 is a larger share"""
+COMPARED = 10_000
+"""the number of documents of a query that are compared"""
+
+
+def find_mistakes(qrels: Qrels, run: Run, hits: Hits, *, same: bool = False) -> list[str]:
+    """Return a sentence for each likely mistake; `same` says that qrels and run were given as the same object."""
+    sentences = (describe_swap(qrels, run, hits), describe_distances(run), describe_same(qrels, run, same=same))
+    return [sentence for sentence in sentences if sentence]
 
 
 def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
@@ -161,3 +177,54 @@ labels are lower; RR(rel=0.5) counts those with 0.5 or more'
         f"labels are not whole numbers, and {counts} relevant: {below:,} of {len(positive):,} positive labels {are} "
         f"lower; {example}"
     )
+
+
+def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
+    """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
+    matches = len(hits.row)
+    if matches > FEW * len(qrels.docs):  # there is no more room than that
+        return None
+    room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
+    if not room or matches > FEW * room:
+        return None
+    many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
+    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
+    query, documents = _sample(qrels, run, hits)
+    judged = list(islice(qrels.judgments(query), COMPARED))
+    common = {*documents} & {*judged}
+    documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
+    if not documents or not judged:
+        return says
+    document, judgment, reason = compare_ids(documents, judged)
+    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
+
+
+def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:
+    """Return a query that both have, and documents that the run has for it; of a file, a part is read."""
+    both = np.flatnonzero(hits.answered & (hits.retrieved > 0))
+    query = qrels.queries[int(both[0])]
+    table = trec_table(run)
+    if table is not None:
+        return query, list(islice(table.scores_of(query) or {}, COMPARED))
+    if isinstance(run.scores, TableScores):
+        return _first_part(qrels, run.scores.table)
+    return query, [str(doc) for doc in islice(run.scores[query], COMPARED)]
+
+
+def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
+    """Return the first query of a table that has judgments, and some of its documents."""
+
+    def look(part: Any) -> tuple[str, list[str]]:
+        query, document, _ = part.columns()
+        names = query.tokens()
+        row = next((i for i, name in enumerate(names) if name in qrels.index), None)
+        if row is None:
+            return "", []
+        same = [i for i in range(row, min(row + COMPARED, len(names))) if names[i] == names[row]]
+        return names[row], [document.name(i) for i in same]
+
+    parts = table.map_parts(look, 1, ignore, whole_queries=False)
+    try:
+        return next(((query, documents) for query, documents in parts if documents), ("", []))
+    except IrregularText:  # it was read the plain way, and an example is not worth to do so again
+        return "", []

@@ -2,79 +2,17 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gradely.data import Hits, Qrels, Run
-from gradely.data.alike import OF_SOME_QUERIES, compare_ids, find_alike
+from gradely.data import Qrels
+from gradely.data.alike import OF_SOME_QUERIES, find_alike
 from gradely.data.ids import Bools, Ints
-from gradely.data.read.readers import trec_table
-from gradely.data.source import ignore
-from gradely.data.table import IrregularText, Table, TableScores
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.tables import count_of, plain_line
-
-FEW = 0.01
-"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
-than 100 is a larger share"""
-SAMPLE = 10_000
-"""the number of documents of a query that are compared"""
-
-
-def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
-    """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
-    matches = len(hits.row)
-    if matches > FEW * len(qrels.docs):  # there is no more room than that
-        return None
-    room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
-    if not room or matches > FEW * room:
-        return None
-    many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
-    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
-    query, documents = _sample(qrels, run, hits)
-    judged = list(islice(qrels.judgments(query), SAMPLE))
-    common = {*documents} & {*judged}
-    documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
-    if not documents or not judged:
-        return says
-    document, judgment, reason = compare_ids(documents, judged)
-    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
-
-
-def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:
-    """Return a query that both have, and documents that the run has for it; of a file, a part is read."""
-    both = np.flatnonzero(hits.answered & (hits.retrieved > 0))
-    query = qrels.queries[int(both[0])]
-    table = trec_table(run)
-    if table is not None:
-        return query, list(islice(table.scores_of(query) or {}, SAMPLE))
-    if isinstance(run.scores, TableScores):
-        return _first_part(qrels, run.scores.table)
-    return query, [str(doc) for doc in islice(run.scores[query], SAMPLE)]
-
-
-def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
-    """Return the first query of a table that has judgments, and some of its documents."""
-
-    def look(part: Any) -> tuple[str, list[str]]:
-        query, document, _ = part.columns()
-        names = query.tokens()
-        row = next((i for i, name in enumerate(names) if name in qrels.index), None)
-        if row is None:
-            return "", []
-        same = [i for i in range(row, min(row + SAMPLE, len(names))) if names[i] == names[row]]
-        return names[row], [document.name(i) for i in same]
-
-    parts = table.map_parts(look, 1, ignore, whole_queries=False)
-    try:
-        return next(((query, documents) for query, documents in parts if documents), ("", []))
-    except IrregularText:  # it was read the plain way, and an example is not worth to do so again
-        return "", []
-
 
 if TYPE_CHECKING:
     from gradely.evaluation.values import Evaluation
@@ -83,6 +21,8 @@ DIGITS = 4
 """of means in the sentences of notes"""
 NAMED = 5
 """how many of many queries a note names"""
+COMPARED = 10_000
+"""the number of queries whose ids are compared, to say how they differ"""
 NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
 FEW_RUNS = 2
@@ -431,9 +371,9 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
     queries = np.flatnonzero(~evaluation.hits.answered)
     text = f"{{are}} not in the run and {fate}"
     notes = _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
-    names = (evaluation.qrels.queries[i] for i in queries[:SAMPLE].tolist())
+    names = (evaluation.qrels.queries[i] for i in queries[:COMPARED].tolist())
     alike = (
-        find_alike(evaluation.hits.unjudged[:SAMPLE], names, OF_SOME_QUERIES)
+        find_alike(evaluation.hits.unjudged[:COMPARED], names, OF_SOME_QUERIES)
         if len(queries) and evaluation.hits.unjudged
         else None
     )

@@ -14,7 +14,8 @@ from gradely.data.locate import join_documents
 from gradely.data.tops import Tops, find_tops
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Progress, evaluate_run, ignore
-from gradely.evaluation.notes import Note, describe_mismatch, merge_notes
+from gradely.evaluation.likely_mistakes import describe_mismatch
+from gradely.evaluation.notes import Note, merge_notes, notes_of
 from gradely.evaluation.stacked import StackedRuns
 from gradely.evaluation.values import Evaluation
 from gradely.kernel.batch import find_distinct
@@ -82,7 +83,7 @@ def find_open(
     joined, row = _join(qrels, tops)
     placed = dict(zip(opened, on_threads(place, opened.items(), settings.workers), strict=True))
     stacked = StackedRuns.of(joined, {name: evaluation.placed_hits for name, evaluation in placed.items()}, settings)
-    notes = merge_notes({name: evaluation.notes() for name, evaluation in placed.items()})
+    notes = merge_notes({name: notes_of(evaluation) for name, evaluation in placed.items()})
     return open_runs(stacked, row >= len(qrels.grade), notes).down_to(depth)
 
 

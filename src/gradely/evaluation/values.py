@@ -1,7 +1,8 @@
 """The values of one run: where its judged documents stand, measured batch by batch."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -11,7 +12,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.empty import find_degenerate
-from gradely.evaluation.notes import DEPTH, SAME, Note, TieRange, UnjudgedShare, notes_of
+from gradely.evaluation.notes import DEPTH, SAME, TieRange, UnjudgedShare, notes_of
 from gradely.evaluation.scores import Scores, normalize_weights
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
@@ -23,7 +24,6 @@ from gradely.settings import Settings, TiePolicy
 
 if TYPE_CHECKING:
     from gradely.data.tie_counts import RunDetails
-    from gradely.evaluation.sampled import Sampling
 
 
 @dataclass(eq=False, repr=False)
@@ -45,6 +45,18 @@ class Evaluation:
     """what to say where the run and the qrels have no documents in common"""
     about_run: Sequence[str] = ()
     """what was taken for granted when the run was read, and whether it looks swapped with the qrels"""
+    judged_queries: Ints = field(init=False)
+    """the judged queries that count, as indices"""
+    queries: Sequence[str] = field(init=False)
+    """all queries that count, by name; those without judgments last"""
+
+    def __post_init__(self) -> None:
+        """Find the queries that count."""
+        if self.settings.queries == "qrels":
+            self.judged_queries, self.queries = np.arange(len(self.qrels)), self.qrels.queries
+        else:
+            self.judged_queries = np.flatnonzero(self.hits.answered)
+            self.queries = [*(self.qrels.queries[i] for i in self.judged_queries.tolist()), *self.unjudged]
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -56,7 +68,7 @@ class Evaluation:
             name=self.name,
             ranges=self.tie_ranges,
             unjudged=self.unjudged_share,
-            notes=self.notes,
+            notes=partial(notes_of, self),
             whole=self.qrels.whole,
             segment_of=self.qrels.segments,
             weights=self.weights,
@@ -68,8 +80,11 @@ class Evaluation:
         return replace(self, settings=self.settings.replace(ties=ties))
 
     def with_queries(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
-        """Return the evaluation as if the run had answered only these queries."""
-        return replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
+        """Return the evaluation as if the run had answered only these of its queries; nothing is measured again."""
+        other = replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
+        if self.settings.queries != "qrels":  # then queries that do not count have no row in the table
+            other.__dict__["_measured"] = self._measured
+        return other
 
     def with_measures(self, measures: Mapping[str, Measure]) -> "Evaluation":
         """Return the evaluation by other measures."""
@@ -78,7 +93,7 @@ class Evaluation:
     @lazy
     def table(self) -> Floats:
         """The values, [queries that count, measures]."""
-        values = self._fill_empty(self._values, np.arange(len(self.qrels)))
+        values = self._fill_empty(self._measured[0], np.arange(len(self.qrels)))
         if self.settings.queries == "qrels":
             return values
         worth = 1.0 if self.settings.empty == "one" else 0.0
@@ -105,22 +120,10 @@ class Evaluation:
             raise ValueError(f"the hits are placed by {self.placed}, not by {self.settings.ties}")
         return self.hits
 
-    @lazy
-    def judged_queries(self) -> Ints:
-        """The judged queries that count, as indices."""
-        return np.arange(len(self.qrels)) if self.settings.queries == "qrels" else np.flatnonzero(self.hits.answered)
-
     @property
     def unjudged(self) -> tuple[str, ...]:
         """The queries without judgments that count: they have no relevant documents either."""
         return self.hits.unjudged if self.settings.queries == "run" and self.settings.empty != "skip" else ()
-
-    @lazy
-    def queries(self) -> Sequence[str]:
-        """All queries that count, by name; those without judgments last."""
-        if self.settings.queries == "qrels":
-            return self.qrels.queries
-        return [*(self.qrels.queries[i] for i in self.judged_queries.tolist()), *self.unjudged]
 
     @lazy
     def weights(self) -> Floats | None:
@@ -140,30 +143,22 @@ class Evaluation:
         return Blocks(self.qrels, self.measured_hits)
 
     @lazy
-    def _values(self) -> Floats:
-        """The values, [judged queries, measures], 0 where a query is not answered."""
-        if self._sampling is not None:
-            return self._sampling.values
+    def _measured(self) -> tuple[Floats, Floats | None]:
+        """[judged queries, measures] values, 0 where a query is not answered; their errors where orders are drawn."""
         answered = self.hits.answered.nonzero()[0]
-        return measure_blocks(self.blocks, self.settings.ties, answered, self.measures, self.workers)
+        if self.settings.ties == "sampled":
+            from gradely.evaluation.sampled import measure_sampled
 
-    @lazy
-    def _sampling(self) -> "Sampling | None":
-        """The values with their standard errors, where orders of tied documents may be drawn."""
-        if self.settings.ties != "sampled":
-            return None
-        from gradely.evaluation.sampled import measure_sampled
-
-        answered = self.hits.answered.nonzero()[0]
-        return measure_sampled(self.blocks, answered, self.measures, self.settings, self.workers)
+            return measure_sampled(self.blocks, answered, self.measures, self.settings, self.workers)
+        return measure_blocks(self.blocks, self.settings.ties, answered, self.measures, self.workers), None
 
     @property
     def sampling_errors(self) -> Floats | None:
         """[queries that count, measures] the standard errors of drawn orders; None where every value is exact."""
-        if self._sampling is None or not self._sampling.errors.any():
+        _, errors = self._measured
+        if errors is None or not errors.any():
             return None
-        unjudged = np.zeros((len(self.unjudged), len(self.measures)))
-        return np.vstack([self._sampling.errors[self.judged_queries], unjudged])
+        return np.vstack([errors[self.judged_queries], np.zeros((len(self.unjudged), len(self.measures)))])
 
     def find_bounds(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
         """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
@@ -199,10 +194,6 @@ class Evaluation:
         self.blocks.visit(fill, "expected", self.judged_queries, self.workers)
         return ceiling
 
-    def notes(self) -> list[Note]:
-        """Return what happened to queries and documents."""
-        return notes_of(self)
-
     def unjudged_share(self) -> UnjudgedShare | None:
         """Return how much is unjudged above the cut-off of the first measure; None where that is not known."""
         if not self.qrels.has_irrelevant:
@@ -215,7 +206,7 @@ class Evaluation:
     @property
     def degenerate(self) -> dict[str, Bools]:
         """By name of a measure, for which queries every ranking scores 0."""
-        worthless = np.flatnonzero((self._values == 0).any(axis=1))  # no other query is degenerate
+        worthless = np.flatnonzero((self._measured[0] == 0).any(axis=1))  # no other query is degenerate
         return find_degenerate(self.qrels, self.measures, worthless, self.workers)
 
     def tie_ranges(self) -> list[TieRange]:
