@@ -1,5 +1,6 @@
 """Duplicate documents of a query, in qrels and runs."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -39,3 +40,36 @@ def test_duplicates_of_ranked_lists_keep_the_best_place():
         gradely.evaluate({"q": {"x": 1}}, run)
     for duplicates in ("max", "first"):
         assert gradely.read_run(run, duplicates=duplicates).scores["q"] == {"d1": 4, "x": 3, "y": 1}
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("duplicates", ["max", "sum", "first"])
+def test_duplicates_are_merged_in_pieces_as_they_are_as_a_whole(tmp_path, monkeypatch, duplicates, together):
+    rng = np.random.default_rng(3)
+    rows = [(f"q{q}", f"d{d}", float(s)) for q in range(40) for d, s in rng.integers(0, 9, (rng.integers(1, 20), 2))]
+    rows = rows if together else [rows[i] for i in rng.permutation(len(rows))]
+    qrels = {f"q{q}": {f"d{d}": int(label) for d, label in enumerate(rng.integers(0, 3, 6))} for q in range(0, 40, 3)}
+    table = pd.DataFrame(rows, columns=["qid", "docno", "score"])
+    table.to_csv(tmp_path / "run.csv", index=False)
+    table.to_parquet(tmp_path / "run.parquet")
+    (tmp_path / "run.txt").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in rows))
+    merged = {}
+    for query, doc, score in rows:
+        docs = merged.setdefault(query, {})
+        best = {
+            "max": max(docs.get(doc, score), score),
+            "sum": docs.get(doc, 0.0) + score,
+            "first": docs.get(doc, score),
+        }
+        docs[doc] = best[duplicates]
+    count = len(rows) - sum(map(len, merged.values()))
+    monkeypatch.setattr("gradely.data.source.SMALL", -1)
+    monkeypatch.setattr("gradely.data.read.text.PIECE", 300)
+    for module in ("table", "read.frames"):
+        monkeypatch.setattr(f"gradely.data.{module}.ROWS", 25)
+    for ties in ("expected", "trec", "order", "random"):
+        expected = gradely.evaluate(qrels, merged, ["nDCG", "RR", "P@5"], ties=ties)
+        for run in (table, *sorted(tmp_path.iterdir())):
+            scores = gradely.evaluate(qrels, run, ["nDCG", "RR", "P@5"], ties=ties, duplicates=duplicates)
+            assert scores.per_query() == expected.per_query(), (ties, run)
+            assert [f"{count:,} duplicate documents were merged" in note.text for note in scores.notes].count(True) == 1

@@ -165,3 +165,20 @@ def test_judgments_that_are_not_together_are_read_in_little_memory(tmp_path):
     said, megabytes = peak(tmp_path)
     assert said == "{'RR': 1.0, 'P@5': 0.6}"
     assert megabytes < 130
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run"])
+def test_duplicates_are_merged_in_memory_that_does_not_grow_with_the_run(tmp_path, name):
+    """Of 300,000 and 1,200,000 passages, every tenth is of a document that was there; read whole, 120 bytes each."""
+    (tmp_path / "qrels").write_text("".join(f"q{q} 0 d1 1\n" for q in range(100)))
+    line = "q%d,d%d,%d\n" if name == "run.csv" else "q%d Q0 d%d 1 %d t\n"
+    peaks = []
+    for queries in (300, 1200):
+        with (tmp_path / name).open("w") as run:
+            run.write("qid,docno,score\n" if name == "run.csv" else "")
+            run.writelines(line % (q, d % 900, -d) for q in range(queries) for d in range(1000))
+        call = f'gradely.evaluate("qrels", {name!r}, ["RR", "P@5"], duplicates="max", threads=1).mean()'
+        said, megabytes = peak(tmp_path, call=call)
+        assert said == "{'RR': 0.5, 'P@5': 0.2}"
+        peaks.append(megabytes)
+    assert peaks[1] < peaks[0] + 15

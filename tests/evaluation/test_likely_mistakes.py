@@ -128,6 +128,13 @@ def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
         gradely.evaluate_arrays([[0.0, 2.0, 1.0, 0.0]], [[25, 12, 9, 3]], ["nDCG@10"])  # real scores, whole labels
 
 
+def test_swapped_negative_scores_and_labels_are_noticed():
+    labels, logs = {"q": {"a": -2, "b": 1, "c": 0}}, {"q": {"a": -0.003, "b": -0.02, "c": -1.5}}
+    (note,) = swapped(logs, labels)
+    assert "most labels are not whole numbers, and the scores are whole numbers from -2 to 1; if the two are" in note
+    assert swapped(labels, logs) == swapped({"q": {"a": 0, "b": 0}}, logs) == []
+
+
 def test_scores_that_are_ranks_are_no_labels():
     """Four documents or more that all have another score are ranked, also by whole numbers, against real labels."""
     real = {"q": {"a": 0.9, "b": 0.4, "c": 0.35, "d": 0.1}}

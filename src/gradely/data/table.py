@@ -109,6 +109,11 @@ class Table(ABC):
         """Return query, rank and score of the first rows, where there is a column of ranks; most tables have none."""
         return ()
 
+    def note_merged(self, count: int) -> None:
+        """Note how many duplicates were merged; a table may be read more than once."""
+        notes = describe_merged(self.name, count, self.duplicates) if self.duplicates in MERGED else []
+        self.notes = [*self.notes, *(note for note in notes if note not in self.notes)]
+
     def plain(self) -> Scores:
         """Return all rows; of text, they are read line by line, and it is explained what is wrong with them."""
         return _GroupedScores(self.triples())
@@ -203,15 +208,40 @@ def merge_duplicates(
             f"{table.name}: duplicate document {clip(document.name(at))} of query "
             f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}"
         )
-    if table.duplicates in MERGED:
-        notes = describe_merged(table.name, len(again), table.duplicates)
-        table.notes = [*table.notes, *(note for note in notes if note not in table.notes)]
+    table.note_merged(len(again))
+    return _merge_values(value, alike, table.duplicates)
+
+
+def _merge_values(value: Floats, alike: Ints, duplicates: str) -> tuple[Ints, Floats]:
+    """Return the rows that stay, and all values; those that stay have what was made of them and their duplicates."""
+    rows = np.arange(len(alike))
+    again = np.flatnonzero(alike != rows)
     value = value.copy()
-    if table.duplicates == "max":
+    if duplicates == "max":
         np.maximum.at(value, alike[again], value[again])
-    elif table.duplicates == "sum":
+    elif duplicates == "sum":
         np.add.at(value, alike[again], value[again])
-    return np.flatnonzero(alike == np.arange(len(alike))), value
+    return np.flatnonzero(alike == rows), value
+
+
+class MergedPart:
+    """Rows of whole queries, with their duplicates merged."""
+
+    def __init__(self, part: Any, duplicates: str) -> None:
+        """Merge the rows; each query stands in one stretch of them."""
+        query, document, value = part.columns()
+        first = new_tokens(*query)
+        code = np.repeat(np.arange(len(first)), np.diff(first, append=len(value)))
+        alike = earliest_alike(code, document)
+        self.number, self.merged, self.rows = part.number, 0, Triples(query, document, value)
+        if alike is not None:
+            keep, value = _merge_values(value, alike, duplicates)
+            self.merged = len(value) - len(keep)
+            self.rows = Triples(query.take(keep), document.take(keep), value[keep])
+
+    def columns(self) -> Triples:
+        """Return the rows."""
+        return self.rows
 
 
 class TableScores(Mapping[str, Mapping[str, float]]):

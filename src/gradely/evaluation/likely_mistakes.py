@@ -57,8 +57,12 @@ def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
 
 
 def _levels_and_first(qrels: Qrels) -> tuple[Floats, Floats]:
-    """Return the distinct positive labels, and the labels of the first query."""
-    return np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
+    """Return the distinct positive labels, and the labels of the first query, in place of the former if there are none.
+
+    Logarithms of probabilities are never positive.
+    """
+    levels, first_query = np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
+    return (levels if len(levels) else np.unique(first_query)), first_query
 
 
 def _ask(scores: LazyScores, qrels: Qrels, hits: Hits) -> Floats:

@@ -10,6 +10,8 @@ SAMPLE = 1000
 """how many numbers are looked at"""
 HIGHEST = 10
 """the highest label of common scales"""
+LOWEST = -2
+"""the lowest: TREC has it for spam"""
 RANKED = 4
 """documents from which on scores that all differ rank, whatever numbers they are"""
 BINARY = "the scores are 0 and 1 and nothing else"
@@ -53,7 +55,7 @@ def look_swapped(
 def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
     """Return the lowest and the highest of scores that are whole numbers of a scale of labels; None for others."""
     low, high = float(scores.min()), float(scores.max())
-    whole = low >= 0 and high <= HIGHEST and bool((scores == np.floor(scores)).all())
+    whole = low >= LOWEST and high <= HIGHEST and bool((scores == np.floor(scores)).all())
     return (int(low), int(high)) if whole else None
 
 

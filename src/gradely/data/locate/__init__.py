@@ -7,6 +7,7 @@ answers by itself.
 """
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -21,7 +22,7 @@ from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens,
 from gradely.data.qrels import Qrels
 from gradely.data.run import LazyScores, Run
 from gradely.data.source import Report, change_error, ignore, split_report
-from gradely.data.table import ChangedFile, IrregularText, ScatteredQueries, Table, TableScores
+from gradely.data.table import MERGED, ChangedFile, IrregularText, MergedPart, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
 from gradely.errors import DataError, clip
 from gradely.parallel import cores
@@ -99,7 +100,10 @@ def find_hits(
     if not isinstance(scores, TableScores):
         return align(qrels, run, settings)
     table = scores.table
-    if table.duplicates != "error":  # rows are put together first
+    if table.duplicates in MERGED:
+        with suppress(ScatteredQueries, IrregularText):
+            if observe is None and not table.is_small:
+                return _find_merged(qrels, table, settings, threads or cores(), report)
         return align(qrels, run, settings)
     if observe is None and table.is_small:
         return align(qrels, Run(table.plain(), run.name, run.where), settings)
@@ -138,6 +142,31 @@ def find_in_table(
         return count_scattered(table.name, judgments, settings, over_parts)
     except ChangedFile:
         raise change_error(table.name) from None
+
+
+def _find_merged(qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report) -> Hits:
+    """Return where the judged documents of a table stand once duplicates are merged, query by query.
+
+    Raise ScatteredQueries where queries are not together, so that all rows must be.
+    """
+    from gradely.data.locate.match import Judgments
+    from gradely.data.locate.pieces import PieceHits, find_in_part, join_hits
+
+    judgments, duplicates, merged = Judgments.of(qrels), table.duplicates, 0
+
+    def find(part: Any) -> tuple[int, PieceHits]:
+        rows = MergedPart(part, duplicates)
+        return rows.merged, find_in_part(judgments, rows, settings)
+
+    def count(parts: Iterator[tuple[int, PieceHits]]) -> Iterator[PieceHits]:
+        nonlocal merged
+        for number, hits in parts:
+            merged += number
+            yield hits
+
+    hits = join_hits(qrels, count(table.map_parts(find, threads, report, whole_queries=True)), None)
+    table.note_merged(merged)
+    return hits
 
 
 def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
