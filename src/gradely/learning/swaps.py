@@ -183,7 +183,8 @@ def relevant_at(places: Places, level: Array, levels: int) -> Array:
     return places.to_real(level[None] >= number)
 
 
-class Thresholds(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Thresholds:
     """What a measure of AP numerators needs of a block of queries, whatever the scores."""
 
     level: Array
@@ -254,27 +255,15 @@ class Parts(NamedTuple):
     """goes with the difference of the two weights"""
 
 
-class WeightedThresholds(NamedTuple):
-    """What xGAP needs of a block of queries, whatever the scores."""
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedThresholds(Thresholds):
+    """What xGAP needs of a block of queries, whatever the scores; a level weighs the share of its users."""
 
-    level: Array
-    """[Q, n] how many of the query's levels the document reaches"""
-    weight: Array
-    """[L, Q] the share of users of each level, ascending"""
     document: Array
     """[Q, n] the weight of each document"""
-    k: int | None
-
-    @property
-    def worth(self) -> Array:
-        """[Q, n] what makes one document better than another."""
-        return self.level
 
     def changes(self, places: Places, order: Array) -> Callable[[slice], Array]:
-        """Return a function from some columns to [Q, columns, n]: the mean change when a document there and each trade.
-
-        It is right where the other one is not above.
-        """
+        """Return the same, with the weight of each document."""
         xp, level, document = places.xp, reorder(self.level, order), reorder(self.document, order)
         harmonics = Harmonics(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
@@ -326,7 +315,7 @@ def _within_weighted(harmonics: Harmonics, counts: LevelSums, weights: LevelSums
     return Parts(own, weights.within * behind, step - harmonics.pair_lower + two * harmonics.pair_other)
 
 
-Swaps: TypeAlias = Additive | Thresholds | WeightedThresholds
+Swaps: TypeAlias = Additive | Thresholds
 COUNTED = (P, R, F1, F, RelativeP)
 TAUGHT = (Discounted, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
 """measures that can be learned; the others of their families derive from them"""
@@ -381,7 +370,7 @@ def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
     weight = measure.weight(batch, thresholds) * _inverse(batch, measure.norm(batch))[:, None]
     ascending = xp.flip(xp.permute_dims(weight, (1, 0)), axis=0)
     if isinstance(measure, xGAP):
-        return WeightedThresholds(level, ascending, measure.document_weight(batch), measure.k)
+        return WeightedThresholds(level, ascending, measure.k, measure.document_weight(batch))
     return Thresholds(level, ascending, measure.k)
 
 

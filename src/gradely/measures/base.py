@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
 from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
-from gradely.kernel.backend import divide, ignore_overflow, is_any, sum_rows
+from gradely.kernel.backend import divide, ignore_overflow, is_any, namespace, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import POSITIVE, Parameter, Parametric, is_number, number, parameter, to_python
 from gradely.kernel.ties import order_ties
@@ -107,12 +107,8 @@ class Measure(Parametric, metaclass=_MeasureType):
         with ignore_overflow():
             parts = self.parts(batch)
             values = divide(parts.total(sum_rows(parts.terms)), parts.norm)
-        if batch.fixed:
-            return values
-        finite = batch.xp.isfinite(values)
-        if not bool(batch.xp.all(finite)):
-            row = int(batch.xp.argmin(batch.xp.astype(finite, batch.first.dtype)))
-            raise NotFinite(str(self), row, float(batch.pool[row, 0]))
+        if not batch.fixed:
+            check_finite(self, values, lambda row: batch.pool[row, 0])
         return values
 
     def parts(self, batch: Batch) -> "Parts":
@@ -263,10 +259,17 @@ class Expected(NamedTuple):
     def checked(self, measure: Measure, batch: UncertainBatch) -> Array:
         """Return the same; refuse values that are too large for a number."""
         values = self.values()
-        if not bool(batch.places.xp.all(batch.places.xp.isfinite(values))):
-            row = int(batch.places.xp.argmin(batch.places.to_real(batch.places.xp.isfinite(values))))
-            raise NotFinite(str(measure), row, float(batch.labels[-1]))
+        check_finite(measure, values, lambda _: batch.labels[-1])
         return values
+
+
+def check_finite(measure: Measure, values: Array, highest: Callable[[int], Array]) -> None:
+    """Refuse values that are too large for a number; `highest` gives the highest label of a row, for the error."""
+    xp = namespace(values)
+    finite = xp.isfinite(values)
+    if not bool(xp.all(finite)):
+        row = int(xp.argmin(xp.astype(finite, xp.int8)))
+        raise NotFinite(str(measure), row, float(highest(row)))
 
 
 def parameters(measure: type[Measure]) -> dict[str, Parameter]:

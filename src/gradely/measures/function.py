@@ -4,13 +4,13 @@ from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any
 
-from gradely.errors import MeasureError, NotFinite
+from gradely.errors import MeasureError
 from gradely.kernel.arrays import align_arrays, check_numbers
 from gradely.kernel.backend import as_one_step, constants, is_traced, namespace
 from gradely.kernel.batch import Array, Levels
 from gradely.kernel.fixed import fix_shapes
 from gradely.kernel.swapped import warn_of_swap
-from gradely.measures.base import Measure
+from gradely.measures.base import Measure, check_finite
 from gradely.measures.gap import Population
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import ArrayTies, check_ties
@@ -168,12 +168,12 @@ def _check_values(measures: Sequence[Measure], values: list[Array], labels: Arra
     """Raise where a value is no finite number, and say which measure, which row, and its highest label."""
     if all_finite(values):
         return
-    xp = namespace(labels)
+
+    def highest(row: int) -> Array:
+        return namespace(labels).max(labels[row, :] if mask is None else labels[row, :][mask[row, :]])
+
     for measure, value in zip(measures, values, strict=True):
-        if not bool(xp.all(xp.isfinite(value))):
-            row = int(xp.argmin(xp.astype(xp.isfinite(value), xp.int8)))
-            real = labels[row, :] if mask is None else labels[row, :][mask[row, :]]
-            raise NotFinite(str(measure), row, float(xp.max(real)))
+        check_finite(measure, value, highest)
 
 
 def all_finite(values: Sequence[Array]) -> bool:

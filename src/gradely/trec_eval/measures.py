@@ -17,8 +17,20 @@ from gradely.measures.dcg import nDCG
 from gradely.measures.g import binG, gain_over_missed
 from gradely.measures.precision import P, R, RelativeP, Rprec, Unjudged
 from gradely.measures.rr import RR, Success
-from gradely.trec_eval import options as parameters
-from gradely.trec_eval.options import GROUPED, IMPOSSIBLE, USAGE, Options, Quit
+from gradely.trec_eval.options import (
+    GROUPED,
+    IMPOSSIBLE,
+    USAGE,
+    Options,
+    Pairs,
+    Quit,
+    read_cutoffs,
+    read_gains,
+    read_levels,
+    read_numbers,
+    read_pairs,
+    read_persistence,
+)
 
 Value: TypeAlias = Callable[[Batch], Array]
 """what a column is of each query; those below are values once their other arguments are given"""
@@ -325,7 +337,7 @@ def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: boo
         instance = measure(rel=options.level) if binary else measure()
         return [Column(f"{name}_{k}", value=instance.replace(k=k).compute) for k in numbers]
 
-    return Entry(columns, parameters.cutoffs, default)
+    return Entry(columns, read_cutoffs, default)
 
 
 def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
@@ -339,7 +351,7 @@ def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
             out.append(Column(title, value=partial(value, options=options, number=number, later=later)))
         return out
 
-    return Entry(columns, parameters.levels, default)
+    return Entry(columns, read_levels, default)
 
 
 def _over_groups(entry: Entry) -> Entry:
@@ -357,12 +369,12 @@ def _of_numbers(value: Callable[..., Array], default: tuple[float, ...]) -> Entr
     def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
         return [Column(name, value=partial(value, options=options, numbers=numbers))]
 
-    return Entry(columns, parameters.values, default)
+    return Entry(columns, read_numbers, default)
 
 
-def _of_pairs(make: Callable[[parameters.Pairs, Options], Value]) -> Entry:
+def _of_pairs(make: Callable[[Pairs, Options], Value]) -> Entry:
     """Return one value that has parameters by key, which its name shows."""
-    return Entry(lambda name, pairs, options: [Column(name, value=make(pairs, options))], parameters.pairs, [])
+    return Entry(lambda name, pairs, options: [Column(name, value=make(pairs, options))], read_pairs, [])
 
 
 def _of_gains(value: Callable[..., Array]) -> Entry:
@@ -370,8 +382,8 @@ def _of_gains(value: Callable[..., Array]) -> Entry:
     return _of_pairs(lambda pairs, options: partial(value, gains=_gains(pairs, options)))
 
 
-def _gains(pairs: parameters.Pairs, options: Options) -> Gains:
-    return Gains(parameters.gains(pairs, options.compat))
+def _gains(pairs: Pairs, options: Options) -> Gains:
+    return Gains(read_gains(pairs, options.compat))
 
 
 def _relstring(name: str, numbers: list[float], _: Options) -> list[Column]:
@@ -391,7 +403,7 @@ TABLE: dict[str, Entry] = {
     "recip_rank": _binary(RR),
     "iprec_at_recall": _levels(iprec_at_recall, TENTHS),
     "P": _at_cutoffs(P),
-    "relstring": Entry(_relstring, parameters.values, (10.0,)),
+    "relstring": Entry(_relstring, read_numbers, (10.0,)),
     "recall": _at_cutoffs(R),
     "infAP": _binary(infAP),
     "gm_bpref": _binary(bpref, "geometric"),
@@ -419,8 +431,8 @@ TABLE: dict[str, Entry] = {
     "P_avgjg": _over_groups(_at_cutoffs(P)),
     "Rprec_mult_avgjg": _over_groups(_levels(Rprec_mult, FIFTHS)),
     "yaap": _of_level(yaap),
-    "rbp": _of_pairs(lambda pairs, o: partial(rbp, gains=_gains(pairs, o), p=parameters.persistence(pairs))),
-    "rbp_resid": _of_pairs(lambda pairs, _: partial(rbp_resid, p=parameters.persistence(pairs))),
+    "rbp": _of_pairs(lambda pairs, o: partial(rbp, gains=_gains(pairs, o), p=read_persistence(pairs))),
+    "rbp_resid": _of_pairs(lambda pairs, _: partial(rbp_resid, p=read_persistence(pairs))),
     "unj": _at_cutoffs(Unjudged, (5, 10, 20), binary=False),
 }
 """by name, in the order in which trec_eval prints them"""
@@ -466,7 +478,7 @@ def _columns(name: str, text: str | None, options: Options) -> list[Column]:
     entry = TABLE[name]
     if text is None or entry.read is None:
         return entry.columns(name, entry.default, options)
-    title = name if entry.read in (parameters.cutoffs, parameters.levels) else f"{name}_{text}"
+    title = name if entry.read in (read_cutoffs, read_levels) else f"{name}_{text}"
     return entry.columns(title, entry.read(name, text), options)
 
 

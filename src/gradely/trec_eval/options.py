@@ -188,7 +188,7 @@ def _from_hexadecimal(text: str) -> float:
         return inf
 
 
-def cutoffs(name: str, text: str) -> list[int]:
+def read_cutoffs(name: str, text: str) -> list[int]:
     """Return whole numbers above 0, ascending."""
     numbers = sorted(map(atol, text.split(",")))
     if numbers[0] <= 0:
@@ -196,9 +196,9 @@ def cutoffs(name: str, text: str) -> list[int]:
     return _distinct(name, text, numbers)
 
 
-def levels(name: str, text: str) -> list[float]:
+def read_levels(name: str, text: str) -> list[float]:
     """Return numbers, ascending."""
-    return _distinct(name, text, sorted(values(name, text)))
+    return _distinct(name, text, sorted(read_numbers(name, text)))
 
 
 def _distinct(name: str, text: str, numbers: list[T]) -> list[T]:
@@ -207,12 +207,12 @@ def _distinct(name: str, text: str, numbers: list[T]) -> list[T]:
     return numbers
 
 
-def values(_: str, text: str) -> list[float]:
+def read_numbers(_: str, text: str) -> list[float]:
     """Return numbers as they are given."""
     return [atof(number) for number in text.split(",")]
 
 
-def pairs(name: str, text: str) -> Pairs:
+def read_pairs(name: str, text: str) -> Pairs:
     """Return keys and numbers as they are given."""
     parts = [part.split("=") for part in text.split(",")]
     if any(len(part) != 2 for part in parts):
@@ -220,12 +220,12 @@ def pairs(name: str, text: str) -> Pairs:
     return [(key, atof(number)) for key, number in parts]
 
 
-def persistence(pairs: Pairs) -> float:
+def read_persistence(pairs: Pairs) -> float:
     """Return the parameter p of rbp; the last one counts."""
     return dict(pairs).get("p", 0.9)
 
 
-def gains(pairs: Pairs, compat: int) -> list[tuple[int, float]]:
+def read_gains(pairs: Pairs, compat: int) -> list[tuple[int, float]]:
     """Return levels and gains; version 9 takes any key for a level, 10 only whole numbers."""
     levels = [(atol(key), gain) for key, gain in pairs if compat == 9 or re.fullmatch(r"[+-]?[0-9]+", key)]
     lowest = min((level for level, _ in levels), default=0)
