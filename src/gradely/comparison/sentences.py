@@ -21,21 +21,26 @@ def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool 
 
     `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn.
     """
-    design = pairwise.design
-    if not len(pairwise.pairs):
-        return f"{explain_untested(pairwise).capitalize()}."
+    design, tested = pairwise.design, len(pairwise.pairs) > 0
+    means = means and bool(pairwise.means_method)
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
     parts = [
-        f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}.",
-        f"Intervals: {_intervals(pairwise, means=means)}.",
+        f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}."
+        if tested
+        else f"{explain_untested(pairwise).capitalize()}."
     ]
-    if design.rope is not None:
-        correction = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
-        parts.append(
-            f"Equivalence within ±{design.rope:g}: TOST, {correction}, and probabilities by the Bayesian t-test."
-        )
-    drawn = means or random_ties or design.simultaneous or pairwise.test in DRAWN
-    return " ".join([*parts, f"Random seed: {design.seed}."] if drawn else parts)
+    over = ", over queries alone, are" if pairwise.subject == "system" else " are"
+    of_means = f"those of means{over} {pairwise.means_method}, uncorrected" if means else ""
+    intervals = [text for text in (_describe_intervals(pairwise) if tested else "", of_means) if text]
+    if intervals:
+        parts.append(f"Intervals: {100 * (1 - design.alpha):g} %; {'; '.join(intervals)}.")
+    if tested and design.rope is not None:
+        name = CORRECTIONS["holm" if design.test in SIMULTANEOUS else str(design.correction)]
+        correction = f", {name}" if pairwise.family_size > 1 else ""
+        parts.append(f"Equivalence within ±{design.rope:g}: TOST{correction}; probabilities by the Bayesian t-test.")
+    if means or random_ties or (tested and (design.simultaneous or pairwise.test in DRAWN)):
+        parts.append(f"Random seed: {design.seed}.")
+    return " ".join(parts)
 
 
 def explain_untested(pairwise: Pairwise) -> str:
@@ -66,18 +71,15 @@ def describe_family(pairwise: Pairwise) -> str:
     return f"{correction} correction over {count}" if design.correction != "none" else f"no correction of {count}"
 
 
-def _intervals(pairwise: Pairwise, *, means: bool) -> str:
-    differences = "uncorrected t intervals"
+def _describe_intervals(pairwise: Pairwise) -> str:
+    """Return what kind of intervals differences have."""
+    how = "uncorrected t intervals"
     if pairwise.design.simultaneous:
         family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
-        differences = f"by max-t and hold for all {family} at once"
+        how = f"by max-t and hold for all {family} at once"
     elif pairwise.is_corrected:
-        differences = "corrected as p is in sentences, and uncorrected t intervals in tables"
-    text = f"{100 * (1 - pairwise.design.alpha):g} %; those of differences are {differences}"
-    if not means or not pairwise.means_method:
-        return text
-    over = ", over queries alone, are" if pairwise.subject == "system" else " are"
-    return f"{text}; those of means{over} {pairwise.means_method}, uncorrected"
+        how = "corrected as p is in sentences, and uncorrected t intervals in tables"
+    return f"those of differences are {how}"
 
 
 def note_tests(pairwise: Pairwise) -> list[Note]:

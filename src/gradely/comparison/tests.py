@@ -256,7 +256,7 @@ TESTS = {
     "t": "paired t-test",
     "wilcoxon": "Wilcoxon signed-rank test",
     "randomization": "paired randomization test",
-    "bootstrap": "paired bootstrap test, studentised",
+    "bootstrap": "paired studentised bootstrap test",
     "tukey": "randomised Tukey HSD, blocked by query",
     "max-t": "randomised max-t test",
 }

@@ -26,11 +26,18 @@ def _rows(values: Rows | None = None) -> Any:
     return altair().InlineData(values=values or [], name="rows")
 
 
+def _run_axis() -> Any:
+    """Return the axis of the runs, with room for long names where the screen is wide."""
+    alt = altair()
+    limit = alt.ExprRef("width < 600 ? 160 : 320")
+    return alt.Y("run:N", sort=None, title=None, axis=alt.Axis(labelLimit=limit))
+
+
 def leaderboard(size: int) -> Chart:
-    """Mean, bootstrap interval and tie interval of each run."""
+    """Mean, confidence interval and tie interval of each run."""
     alt = altair()
     base = alt.Chart(_rows(), width="container", height=24 * size + 20)
-    y = alt.Y("run:N", sort=None, title=None)
+    y = _run_axis()
     tip = [alt.Tooltip("run:N")] + [
         alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high", "worst", "best")
     ]
@@ -52,7 +59,7 @@ def leaderboard(size: int) -> Chart:
     mean = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="mean:Q", y=y, tooltip=tip)
     return chart(
         ties + interval + mean,
-        "Mean (dot), its bootstrap interval (line), and how far the order of tied documents can move it (bar).",
+        "Mean (dot), its confidence interval (line), and how far the order of tied documents can move it (bar).",
     )
 
 
@@ -60,7 +67,7 @@ def label_ranges(rows: Rows, measure: str) -> Chart:
     """Mean, tie interval, and the range over the labels of unjudged documents, of each run."""
     alt = altair()
     base = alt.Chart(alt.InlineData(values=rows), width="container", height=24 * len(rows) + 20)
-    y, scale = alt.Y("run:N", sort=None, title=None), alt.Scale(zero=False)
+    y, scale = _run_axis(), alt.Scale(zero=False)
     tip = [alt.Tooltip("run:N")] + [
         alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high", "worst", "best")
     ]

@@ -276,7 +276,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "queries": labels(queries),
         "digits": digits,
         "values": board.values[:, rankings.queries].transpose(0, 2, 1).round(digits).tolist(),
-        "mean": board.means.round(12).tolist(),
+        "mean": board.means.round(10).tolist(),
         "low": [to_optional(low.round(6)) for low, _ in ends],
         "high": [to_optional(high.round(6)) for _, high in ends],
         "worst": [[round(order.worst, 6) for order in of_run] for of_run in orders],

@@ -32,7 +32,7 @@ INHERITED = (
 """what every object of JavaScript has: as the name of a group it would be taken for one that is there already"""
 JOINER = "\u2060"
 """takes no room, and makes another name of one that is inherited"""
-SEPARATORS = re.compile(r"(?<=[_\-./:])(?=.)")
+SEPARATORS = re.compile(r"(?<=[_\-./:])(?=[^_\-./:])")
 """where a name may break"""
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
@@ -56,8 +56,8 @@ def cut(text: str, longest: int = LONGEST_ID) -> str:
 def breakable(text: str) -> Any:
     """Return a name as HTML that may break after a separator, where a word ends, rather than inside of a word.
 
-    >>> print(breakable("bm25_rm3.run<"))
-    bm25_<wbr>rm3.<wbr>run&lt;
+    >>> print(breakable("bm25__rm3.run<"))
+    bm25__<wbr>rm3.<wbr>run&lt;
     """
     from markupsafe import Markup
 
