@@ -214,8 +214,12 @@ def test_all_names_what_cannot_be_read_and_runs_the_others(tmp_path, monkeypatch
     def break_down(library, seed, progress):
         read_qrels(library.folder)
 
+    def divide(library, seed, progress):
+        return 1 / seed
+
     claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
     every = {
+        "f14-odd": EXPERIMENT._replace(name="f14-odd", needs=(), work=divide),
         "f14-bad": EXPERIMENT._replace(name="f14-bad", needs=(), claims=(claim,), work=break_down),
         "f14-lacks": EXPERIMENT._replace(name="f14-lacks", needs=("nowhere",)),
         "f14-good": EXPERIMENT._replace(name="f14-good", needs=(), claims=(claim,)),
@@ -226,6 +230,7 @@ def test_all_names_what_cannot_be_read_and_runs_the_others(tmp_path, monkeypatch
     assert run(["papers", "run", "all", *where]) == 0
     out = capfd.readouterr().out
     assert "f14-lacks is skipped: it needs nowhere" in out and (tmp_path / "out" / "f14-good" / "index.html").exists()
+    assert "f14-odd is skipped: ZeroDivisionError: division by zero\n" in out
     assert f"f14-bad is skipped: {tmp_path / 'data'}" in out and not (tmp_path / "out" / "f14-bad").exists()
     assert run(["papers", "run", "f14-bad", *where]) == 2
     assert capfd.readouterr().err.count("\n") == 1

@@ -279,15 +279,18 @@ def test_runs_leave_every_table_and_figure(name):
     assert all(made[f"{figure}.svg"].startswith(b"<svg") for figure in outcome.figures)
 
 
+HEADER = ",".join(["IDLink", *(f"TS{i}" for i in range(1, 145))]) + "\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ("id,TS1\n1,2\n", ":1: expected the columns IDLink,TS1,…,TS144"),
-        (",".join(["IDLink", *(f"TS{i}" for i in range(1, 145))]) + "\n1,2,x\n", "must hold 145 numbers"),
-        (
-            ",".join(["IDLink", *(f"TS{i}" for i in range(1, 145))]) + "\n" + ",".join("1" * 145) + "\n",
-            "a list has 100",
-        ),
+        (f"{HEADER}1,2,x\n", "must hold 145 numbers"),
+        (f"{HEADER}{','.join('1' * 290)}\n", "must hold 145 numbers"),
+        (f"{HEADER}{','.join(['1'] * 144)},nan\n", "must hold 145 numbers"),
+        (f"{HEADER}{','.join('1' * 145)}\n", "a list has 100"),
+        (HEADER, "0 items with a final count; a list has 100"),
     ],
 )
 def test_a_file_that_is_something_else_is_refused(tmp_path, text, said):

@@ -10,6 +10,7 @@ from gradely import AP, from_arrays, nDCG
 from gradely.data.source import ignore
 from gradely_papers import experiments
 from gradely_papers.experiment import Library
+from gradely_papers.letor import OHSUMED
 from gradely_papers.scheel2011 import levels, means, ohsumed, ratings
 from gradely_papers.scheel2011.tables import table_1, table_2
 from gradely_papers.verdicts import agrees
@@ -132,7 +133,7 @@ SYSTEMS = [*ohsumed.FEATURES.values()]
 
 @pytest.fixture(scope="module")
 def documents():
-    return ohsumed.read(DATA / ohsumed.FOLDER)
+    return ohsumed.read(DATA / OHSUMED)
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +149,7 @@ def figures(documents):
     return {name: ohsumed.score_systems(some, user, ignore) for name, user in ohsumed.USERS.items()}
 
 
-@needs(ohsumed.FOLDER)
+@needs(OHSUMED)
 def test_ohsumed_is_read_whole(documents):
     assert len(documents.queries) == 106 and documents.real.sum() == 16_140
     counts = {number: documents.levels(number) for number in ohsumed.FEATURES}
@@ -156,14 +157,14 @@ def test_ohsumed_is_read_whole(documents):
     assert [int((documents.grade[documents.real] == grade).sum()) for grade in (0, 1, 2)] == [11303, 2585, 2252]
 
 
-@needs(ohsumed.FOLDER)
+@needs(OHSUMED)
 def test_ohsumed_single_features_are_as_published(documents):
-    letor = ohsumed.compare_published(DATA / ohsumed.FOLDER, documents)
+    letor = ohsumed.compare_published(DATA / OHSUMED, documents)
     assert len(letor) == 8
     assert all(record["here"] == pytest.approx(record["LETOR 2.0"], abs=1e-12) for record in letor)
 
 
-@needs(ohsumed.FOLDER)
+@needs(OHSUMED)
 def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(documents, figures):
     counts = {name: documents.levels(ohsumed.USERS[name].feature) for name in ohsumed.VIRTUAL}
     evidence = ohsumed.Evidence(
@@ -200,7 +201,7 @@ def test_the_virtual_users_own_feature_scores_1_and_the_claims_are_marked(docume
     assert means == [pytest.approx(0.454, abs=5e-4), pytest.approx(1, abs=1e-12)]
 
 
-@needs(ohsumed.FOLDER)
+@needs(OHSUMED)
 def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
     some = documents._replace(
         queries=documents.queries[:5],
@@ -222,7 +223,7 @@ def test_map_at_each_threshold_is_that_of_the_labels_cut_there(documents):
     assert ohsumed.thresholds(rows).to_dict()["spec"]["mark"]["type"] == "line"
 
 
-@needs(ohsumed.FOLDER)
+@needs(OHSUMED)
 def test_bm25_and_its_logarithm_rank_alike_and_file_order_flatters_constants(figures):
     value = {(each["system"], each["ties"], each["measure"]): each["value"] for each in figures["figure-6"]}
     assert all(value["BM25", ties, "µMAP"] == value["log BM25", ties, "µMAP"] for ties in ohsumed.TIES)

@@ -6,6 +6,7 @@ import pytest
 from gradely.errors import InputError
 from gradely_papers.experiment import Library
 from gradely_papers.ferrante2014 import learning, learning_data
+from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from tests.shared_data import DATA, needs
 from tests.tools.tool import tool
 
@@ -33,10 +34,9 @@ def test_it_gives_the_matrix_the_tests_and_the_spread(monkeypatch):
     assert len(gains) == 8 and "news" not in gains[2].answer and "news, XGBoost's rank:ndcg: " in gains[4].answer
 
 
-@needs("letor2-ohsumed")
+@needs(OHSUMED)
 def test_each_query_is_measured_once_and_never_learned_from():
-    names = [path.name for path in sorted((DATA / "letor2-ohsumed").glob("S*.txt*"))]
-    parts = [learning_data.read_part(DATA / "letor2-ohsumed" / name) for name in names]
+    parts = read_letor(DATA / OHSUMED, PARTITIONS)
     folds = learning_data.folds("OHSUMED", Library(DATA))
     for i, fold in enumerate(folds):
         np.testing.assert_array_equal(fold.test.labels, parts[i].labels)
@@ -56,12 +56,10 @@ def test_validation_chooses_the_number_of_trees():
     assert learning.choose_trees(model, "eGAP", kinds, None) == learning.ROUNDS
 
 
-def test_lines_are_read_with_or_without_queries(tmp_path):
-    path = tmp_path / "some.txt"
-    path.write_text("1 qid:7 1:0.5 3:NULL # doc\n0 qid:7 2:4\n2 qid:8 1:1\n")
-    part = learning_data.read_part(path)
-    assert part.sizes.tolist() == [2, 1] and part.labels.tolist() == [1, 0, 2]
-    np.testing.assert_array_equal(part.features, [[0.5, 0, np.nan], [0, 4, 0], [1, 0, 0]])
-    path.write_text("1 qid:7 1=0.5\n")
-    with pytest.raises(InputError, match=r"some.txt:1: expected"):
-        learning_data.read_part(path)
+def test_sets_that_are_too_small_are_named(tmp_path, monkeypatch):
+    (tmp_path / learning_data.EXAMPLE).mkdir()
+    for name in ("train", "test"):
+        (tmp_path / learning_data.EXAMPLE / f"rank.{name}.gz").write_text("1 qid:7 1:0.5\n0 qid:7 1:4\n")
+    monkeypatch.setattr(learning, "SETS", ("LightGBM's example",))
+    with pytest.raises(InputError, match=r"LightGBM's example: LightGBM does not learn from 2 documents"):
+        learning.run(Library(tmp_path), 0, lambda done: None)

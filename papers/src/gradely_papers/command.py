@@ -242,21 +242,15 @@ def run_several(selection: list[Experiment], library: Library, seed: int, out: P
     together = [entry for entry in selection if not entry.timed] if can_fork() else []
     found: dict[Experiment, Found] = {}
 
-    def attempt(entry: Experiment) -> Found:
-        try:
-            return carry_out(entry, library, seed, out, ignore)
-        except (GradelyError, OSError) as error:
-            return Found([], [], {}, str(error))
-
     def work(number: int) -> bytes:
-        return attempt(together[number]).to_bytes()
+        return attempt(together[number], library, seed, out).to_bytes()
 
     def finished() -> Iterator[tuple[Experiment, Found]]:
         for number, content in in_processes(work, len(together), cores()):
             yield together[number], Found.from_bytes(content)
         for entry in selection:
             if entry not in together:
-                yield entry, attempt(entry)
+                yield entry, attempt(entry, library, seed, out)
 
     with Bar({entry.name: 1 for entry in selection}) as bar:
         for entry, each in finished():
@@ -265,6 +259,16 @@ def run_several(selection: list[Experiment], library: Library, seed: int, out: P
             if not each.failure:
                 tell(entry, each, out)
     return found
+
+
+def attempt(entry: Experiment, library: Library, seed: int, out: Path) -> Found:
+    """Run an experiment, or say why it could not be run."""
+    try:
+        return carry_out(entry, library, seed, out, ignore)
+    except (GradelyError, OSError) as error:
+        return Found([], [], {}, str(error))
+    except Exception as error:  # noqa: BLE001 - whatever is wrong with one experiment, the others run
+        return Found([], [], {}, f"{type(error).__name__}: {error}")
 
 
 def carry_out(entry: Experiment, library: Library, seed: int, out: Path, progress: Report) -> Found:

@@ -1,17 +1,18 @@
 """F14's outlook: xGAP and eGAP as objectives of LambdaMART, against others and against the libraries' own."""
 
-from collections.abc import Callable, Iterable, Mapping
+import pickle
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely import Lambdas, eGAP, evaluate_arrays, xGAP
+from gradely import InputError, Lambdas, eGAP, evaluate_arrays, xGAP
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.tests import adjust, differences, p_values, pair_with_baselines
 from gradely.data.ids import Floats
 from gradely.lazy import optional
 from gradely.measures.names import MeasureLike
-from gradely.parallel import cores, on_threads
+from gradely.parallel import can_fork, cores, in_processes
 from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
@@ -29,7 +30,7 @@ Model: TypeAlias = Callable[[Floats, int], Floats]
 """From features and a number of trees to scores."""
 LIGHTGBM, XGBOOST = "LightGBM's lambdarank", "XGBoost's rank:ndcg"
 OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
-"""measures learned by our lambdas; each model learns on one thread, and several models at a time"""
+"""measures learned by our lambdas"""
 
 
 SMALL = ", small g_1"
@@ -77,7 +78,10 @@ def _by_lightgbm(part: Part, seed: int, lambdas: Lambdas | None) -> Model:
     if lambdas is None:
         options["label_gain"] = list(range(int(part.labels.max()) + 1))
     data = lightgbm.Dataset(part.features, part.labels, group=part.sizes)
-    model = lightgbm.train(options, data, ROUNDS)
+    try:
+        model = lightgbm.train(options, data, ROUNDS)
+    except lightgbm.basic.LightGBMError as error:
+        raise InputError(f"LightGBM does not learn from {len(part.labels):,} documents: {error}") from None
     return lambda features, trees: np.asarray(model.predict(features, num_iteration=trees, num_threads=1))
 
 
@@ -191,14 +195,31 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
         if name != REAL or objective != LIGHTGBM
     ]
 
-    def work(way: tuple[str, str]) -> Trial:
-        return try_objective(*way, split[way[0]], seed)
+    def work(number: int) -> bytes:
+        name, objective = plan[number]
+        try:
+            return pickle.dumps(try_objective(name, objective, split[name], seed))
+        except InputError as error:
+            return pickle.dumps(InputError(f"{name}: {error}"))
 
-    trials: list[Trial] = []
-    for trial in on_threads(work, plan, cores()):
-        trials.append(trial)
+    trials: dict[int, Trial] = {}
+    for number, content in in_turn(work, len(plan)):
+        trial = pickle.loads(content)  # noqa: S301 - of this program's own making
+        if isinstance(trial, InputError):
+            raise trial
+        trials[number] = trial
         progress(len(trials) / len(plan))
-    return trials
+    return [trials[number] for number in sorted(trials)]
+
+
+def in_turn(work: Callable[[int], bytes], tasks: int) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the result of each task, in processes where that is safe.
+
+    Each model learns on one thread. Threads would wait for one another, since lambdas are many short steps in Python.
+    """
+    if can_fork():
+        return in_processes(work, tasks, cores())
+    return ((number, work(number)) for number in range(tasks))
 
 
 LEVEL = 0.95

@@ -1,21 +1,21 @@
 """Data sets for learning to rank: features and labels of documents, and folds that split the queries."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from gradely import InputError
 from gradely.data.ids import Floats, Ints
-from gradely.data.source import Source
 from gradely_papers.experiment import Library
+from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.moniz2016 import news
 
 HOURS = 2
 """news are ranked by their counts of the first hours"""
 FOLDS = 5
-NEEDS = ("letor2-ohsumed", "letor4-mq2007-agg", "lightgbm-lambdarank", news.DATA)
+AGG, EXAMPLE = "letor4-mq2007-agg", "lightgbm-lambdarank"
+NEEDS = (OHSUMED, AGG, EXAMPLE, news.DATA)
 
 
 class Part(NamedTuple):
@@ -58,10 +58,9 @@ def _concatenate(parts: list[Part]) -> Part:
     return Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
 
 
-def _example(folder: Path) -> Iterator[Part]:
-    for name in ("train", "test"):
-        sizes = np.loadtxt(folder / "lightgbm-lambdarank" / f"rank.{name}.query", dtype=np.intp)
-        yield read_part(folder / "lightgbm-lambdarank" / f"rank.{name}.gz", sizes, 300)
+def read_parts(folder: Path, names: Sequence[str]) -> list[Part]:
+    """Read files of LETOR, a part each."""
+    return [Part(each.features, each.labels, each.sizes()) for each in read_letor(folder, names)]
 
 
 def _news(folder: Path) -> Iterator[Part]:
@@ -75,30 +74,9 @@ def _news(folder: Path) -> Iterator[Part]:
 
 
 _READ: dict[str, Callable[[Path], Iterable[Part]]] = {
-    "OHSUMED": lambda folder: map(read_part, sorted(folder.glob("letor2-ohsumed/S*.txt*"))),
-    "MQ2007-agg": lambda folder: map(read_part, sorted(folder.glob("letor4-mq2007-agg/A*.txt*"))),
-    "LightGBM's example": _example,
+    "OHSUMED": lambda folder: read_parts(folder / OHSUMED, PARTITIONS),
+    "MQ2007-agg": lambda folder: read_parts(folder / AGG, ("A1.txt", "A2.txt")),
+    "LightGBM's example": lambda folder: read_parts(folder / EXAMPLE, ("rank.train.gz", "rank.test.gz")),
     "news": _news,
 }
 SETS = tuple(_READ)
-
-
-def read_part(path: Path, sizes: Ints | None = None, width: int = 0) -> Part:
-    """Read lines `label qid:1 1:0.5 2:NULL … # comment`, those of a query one after the other; NULL is no number."""
-    labels, rows, queries = [], [], []
-    for number, line in enumerate(Source(path).text().splitlines(), 1):
-        label, *pairs = line.partition("#")[0].split()
-        try:
-            values = dict(pair.split(":") for pair in pairs)
-            queries.append(values.pop("qid", ""))
-            rows.append({int(i): np.nan if x == "NULL" else float(x) for i, x in values.items()})
-            labels.append(float(label))
-        except ValueError:
-            raise InputError(f"{path}:{number}: expected `label qid:1 1:0.5 …`; found {line[:60]!r}") from None
-    table = np.zeros((len(rows), max([width, *(i for row in rows for i in row)])))
-    for i, row in enumerate(rows):
-        table[i, np.array(list(row), dtype=np.intp) - 1] = list(row.values())
-    if sizes is None:
-        edges = np.flatnonzero([a != b for a, b in zip(queries, [None, *queries[:-1]], strict=True)])
-        sizes = np.diff(np.append(edges, len(queries)))
-    return Part(table, np.array(labels), sizes)

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely import InputError, Qrels, Settings, read_qrels, read_run
+from gradely import Qrels, Settings, read_qrels
 from gradely.comparison.kendall import DIGITS, defined_or_none, kendall
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
@@ -20,6 +20,7 @@ from gradely.settings import TiePolicy
 from gradely_papers.charts import altair, categories, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enough, on_each, skipping, stack_runs
+from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide
@@ -123,31 +124,21 @@ def list_undecided(worst: Floats, best: Floats) -> list[tuple[int, int]]:
     return [(i, j) for i, j in combinations(range(len(best)), 2) if worst[i] < best[j] and worst[j] < best[i]]
 
 
-FEATURES = "letor2-ohsumed"
-NUMBERS = range(1, 26)
-"""the features of LETOR 2.0, all of them"""
 SEVERAL = 3
 """scoring functions that are several"""
 
 
 def write_features(source: Path, target: Path) -> tuple[Qrels, list[Path]]:
     """Write each feature of OHSUMED as a run, since runs are read many times; return the judgments and the files."""
-    paths = sorted(source.glob("S*.txt*"))
-    if not paths:
-        raise InputError(f"{source}: no S1.txt … S5.txt of LETOR 2.0 there")
-    judged = {query: qrels.labels(query) for qrels in map(read_qrels, paths) for query in qrels.queries}
-    runs = [target / f"feature {number}" for number in NUMBERS]
-    for number, run in zip(NUMBERS, runs, strict=True):
-        parts = (read_run(path, feature=number).scores for path in paths)
-        run.write_text(
-            "".join(
-                f"{query} Q0 {doc} 0 {score!r} feature\n"
-                for part in parts
-                for query, row in part.items()
-                for doc, score in row.items()
-            ),
-            encoding="utf-8",
-        )
+    parts = read_letor(source, PARTITIONS)
+    judged: dict[str, dict[str, float]] = {}
+    for each in parts:
+        for query, doc, label in zip(each.queries, each.names, each.labels.tolist(), strict=True):
+            judged.setdefault(query, {})[doc] = label
+    runs = [target / f"feature {number}" for number in range(1, parts[0].features.shape[1] + 1)]
+    for column, run in enumerate(runs):
+        rows = (row for each in parts for row in zip(each.queries, each.names, each.features[:, column], strict=True))
+        run.write_text("".join(f"{query} Q0 {doc} 0 {score} feature\n" for query, doc, score in rows), "utf-8")
     return read_qrels(judged), runs
 
 
@@ -297,8 +288,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Break ties in every way, on every collection with enough runs."""
     selection = [collection for collection in collections(library) if has_enough(collection)]
     means = {}
-    with skipping(library, FEATURES), TemporaryDirectory() as folder:
-        features = write_features(library.path(FEATURES), Path(folder))
+    with skipping(library, OHSUMED), TemporaryDirectory() as folder:
+        features = write_features(library.path(OHSUMED), Path(folder))
         means["OHSUMED, features"] = read(*features, seed, progress=part(progress, 0, 4))
     means |= on_each(
         library,
@@ -311,7 +302,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     sizes = ", ".join(f"{name} with {len(each.systems)}" for name, each in means.items())
     return Outcome(
         "§1 is about individual, potentially discrete features, and not about finished systems: we ranked the documents"
-        f" of OHSUMED by each of its {len(NUMBERS)} features, where it is among the data, and took full runs beside it:"
+        " of OHSUMED by each of its features, where it is among the data, and took full runs beside it:"
         f" {', '.join(str(each) for each in selection if each.name in means)}. With {len(MEASURES)} measures we took"
         " the mean over all orders of ties, ties broken by document name, as trec_eval does, in file order, and at"
         f" random, {SEEDS} times, and for each measure the best and the worst order.",
@@ -344,5 +335,5 @@ EXPERIMENT = Experiment(
     (("§1", "ranges, agreement, moves, reorderings"),),
     claims=(performs_differently, affects_order),
     needs=NEEDS,
-    data=f"{FEATURES}, and {DATA}",
+    data=f"{OHSUMED}, and {DATA}",
 )

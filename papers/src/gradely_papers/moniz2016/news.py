@@ -66,7 +66,8 @@ def read(path: Path) -> Lists:
     if rows[0] != ["IDLink", *(f"TS{i}" for i in range(1, SLICES + 1))]:
         raise InputError(f"{path}:1: expected the columns IDLink,TS1,…,TS{SLICES}")
     try:
-        table = np.array(rows[1:], np.float64)
+        table = np.array(rows[1:], np.float64).reshape(len(rows) - 1, SLICES + 1)
+        np.asarray_chkfinite(table)
     except ValueError:
         raise InputError(f"{path}: every line after the first must hold {SLICES + 1} numbers") from None
     table = table[np.argsort(table[:, 0], kind="stable")]

@@ -1,7 +1,6 @@
 """S11, figures 6, 7 and 8: features of OHSUMED as systems, and two of them as users."""
 
 import csv
-import re
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -9,17 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely import AP, Batch, InputError, from_arrays, nDCG, read_qrels, read_run
+from gradely import AP, Batch, InputError, from_arrays, nDCG
 from gradely.data.ids import Bools, Floats, Ints
-from gradely.data.source import Source, ignore
+from gradely.data.source import Source
 from gradely.settings import ArrayTies
 from gradely_papers.charts import altair, draw, draw_dashes, panels, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
+from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.progress import Report, part
 from gradely_papers.scheel2011.means import MEANS
 from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
 
-FOLDER = "letor2-ohsumed"
 FEATURES = {
     1: "TF title",
     5: "IDF title",
@@ -71,30 +70,24 @@ class Collection(NamedTuple):
         return int(np.count_nonzero(~((self.grade == grade) & self.real).any(axis=1)))
 
 
-def read(folder: Path, progress: Report = ignore) -> Collection:
+def read(folder: Path) -> Collection:
     """Read all partitions of a folder."""
-    paths = sorted(folder.glob("S*.txt*"))
-    if not paths:
-        raise InputError(f"{folder}: no S1.txt … S5.txt of LETOR 2.0 there")
-    labels: dict[str, dict[str, float]] = {}
-    for path in paths:
-        qrels = read_qrels(path)
-        labels |= {query: qrels.labels(query) for query in qrels.queries}
-    feature = {}
-    for i, number in enumerate(FEATURES):
-        scores = {query: row for path in paths for query, row in read_run(path, feature=number).scores.items()}
-        feature[number] = _pad([[scores[query][doc] for doc in docs] for query, docs in labels.items()])
-        progress((i + 1) / len(FEATURES))
-    real = _pad([[1.0] * len(docs) for docs in labels.values()]) > 0
-    features = len(re.findall(r" \d+:", Source(paths[0]).text().partition("\n")[0].partition("#")[0]))
-    return Collection(list(labels), features, _pad([list(docs.values()) for docs in labels.values()]), feature, real)
+    parts = read_letor(folder, PARTITIONS)
+    labels, features = (np.concatenate(column) for column in zip(*(each[2:] for each in parts), strict=True))
+    if features.shape[1] < max(FEATURES):
+        raise InputError(f"{folder}: documents have {features.shape[1]} features; {max(FEATURES)} are needed")
+    rows: dict[str, list[int]] = {}
+    for i, query in enumerate(query for each in parts for query in each.queries):
+        rows.setdefault(query, []).append(i)
 
+    def pad(values: Floats) -> Floats:
+        out = np.zeros((len(rows), max(map(len, rows.values()))))
+        for row, own in zip(out, rows.values(), strict=True):
+            row[: len(own)] = values[own]
+        return out
 
-def _pad(rows: list[list[float]]) -> Floats:
-    out = np.zeros((len(rows), max(map(len, rows))))
-    for i, row in enumerate(rows):
-        out[i, : len(row)] = row
-    return out
+    feature = {number: pad(features[:, number - 1]) for number in FEATURES}
+    return Collection(list(rows), features.shape[1], pad(labels), feature, pad(np.ones(len(labels))) > 0)
 
 
 MOST = 100
@@ -177,7 +170,10 @@ def compare_published(folder: Path, collection: Collection) -> list[Record]:
     out = []
     for column, (name, measure) in files.items():
         rows = csv.DictReader(Source(folder / name).text().splitlines(), delimiter="\t")
-        theirs = {int(row["Feature No"]): float(row[column]) for row in rows}
+        try:
+            theirs = {int(row["Feature No"]): float(row[column]) for row in rows}
+        except (KeyError, TypeError, ValueError):
+            raise InputError(f"{folder / name}: expected numbers in the columns Feature No and {column}") from None
         for feature in (feature for feature in FEATURES if feature in theirs):
             ours = float(np.mean(measure(collection.batch(feature, collection.grade, "order"))))
             out.append({"system": FEATURES[feature], "measure": column, "LETOR 2.0": theirs[feature], "here": ours})
@@ -472,10 +468,9 @@ def thresholds(records: list[Record]) -> Any:
 
 def gather(collection: Collection, progress: Report) -> Evidence:
     """Measure every feature for every user."""
-    steps = len(USERS) + 1
     values = {
-        name: score_systems(collection, user, part(progress, i, steps))
-        for i, (name, user) in enumerate(USERS.items(), 1)
+        name: score_systems(collection, user, part(progress, i, len(USERS)))
+        for i, (name, user) in enumerate(USERS.items())
     }
     counts = {name: collection.levels(USERS[name].feature) for name in VIRTUAL}
     pearson = collection.correlation(*(USERS[name].feature for name in VIRTUAL))
@@ -493,8 +488,8 @@ def gather(collection: Collection, progress: Report) -> Evidence:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
     """Measure the figures, and MAP at every threshold for the virtual users."""
-    folder = library.path(FOLDER)
-    collection = read(folder, part(progress, 0, len(USERS) + 1))
+    folder = library.path(OHSUMED)
+    collection = read(folder)
     evidence, letor = gather(collection, progress), compare_published(folder, collection)
     curves = {f"{name}-thresholds": by_threshold(collection, USERS[name]) for name in VIRTUAL}
     n = f"{len(collection.queries)} queries"
@@ -561,5 +556,5 @@ EXPERIMENT = Experiment(
         rare,
         distances,
     ),
-    needs=(FOLDER,),
+    needs=(OHSUMED,),
 )

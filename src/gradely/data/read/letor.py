@@ -18,7 +18,7 @@ SIZES = (".query", ".group")
 def read_labels(source: Source) -> dict[str, dict[str, float]]:
     """Return {query: {document: label}}; a document is its docid, or else its line number."""
     rows = Rows(source.name)
-    for number, query, doc, fields in _lines(source):
+    for number, query, doc, fields in read_lines(source):
         rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
     return rows.values
 
@@ -30,7 +30,7 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
     best, as where features are ranks.
     """
     rows, prefix, present = Rows(source.name), b"%d:" % feature, False
-    for number, query, doc, fields in _lines(source):
+    for number, query, doc, fields in read_lines(source):
         value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
         present = present or value is not None
         rows.values.setdefault(query, {})
@@ -42,8 +42,8 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
     return rows.values
 
 
-def _lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
-    """Yield number, query, document and the fields of each line."""
+def read_lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
+    """Yield number, query, document and the fields of each line, the label first."""
     beside: Iterator[str] | None = None
     sizes = sizes_file(source.path)
     for count, (number, line) in enumerate(source.lines()):
