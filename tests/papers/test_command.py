@@ -42,7 +42,7 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     page = (folder / "index.html").read_text()
     assert "seed 3" in page and page.count("✓&nbsp;holds") == 6 and "Theorems and constructions" in page
     out = capfd.readouterr().out
-    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["all", *"0000066"]
+    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["F14", *"0000066"]
 
 
 def test_it_is_the_same_every_time():
@@ -102,6 +102,10 @@ def test_everything_is_found_by_the_papers_own_numbers(capfd):
     assert out.startswith("F14 table 2: f14-tau: tau, tau-paper\n") and "τ with nDCG rises with g_1." in out
     assert "figures 1 and 2" not in out
     assert run(["papers", "claims", "f14", "eq", "5"]) == 0 and capfd.readouterr().out == "F14 eq. (5): xGAP: xGAP\n"
+    assert run(["papers", "claims", "s11", "section", "3"]) == 0
+    out = capfd.readouterr().out
+    assert "S11 §3.1: misprint: “AP^t = 0.3 - 0.0 = 0.3”; right: d^t = 0.3" in out and "S11 §3.2: scales" in out
+    assert out.rstrip().splitlines()[-1].split() == ["S11", *"0000022"], "both theorems, and no row for all papers"
     assert run(["papers", "claims", "f14", "figure", "7"]) == 2
     assert "nothing is here of 'figure 7' of F14: its places are abstract, §3," in capfd.readouterr().err
     assert run(["papers", "claims", "f14", "figure", "1", "--format", "csv"]) == 2
@@ -146,7 +150,7 @@ def test_a_claim_has_one_row_with_its_criterion_and_counts_of_verdicts():
 
 def test_theorems_are_listed_apart_and_never_counted_among_those_that_hold():
     theorem = SAID._replace(kind=THEOREM, claim="1 is 1.")
-    assert count([SAID, theorem]).rows[-1] == ["all", 1, 1, 0, 0, 0, 1, 1]
+    assert count([SAID, theorem]).rows[-1] == ["S11", 1, 1, 0, 0, 0, 1, 1]
     untested = theorem._replace(data="b", verdict="cannot be tested")
     assert count([SAID, theorem, untested]).rows[-1][-2:] == [1, 1]
     assert count([SAID, theorem, theorem._replace(verdict="differs")]).rows[-1][-2:] == [1, 0]
@@ -204,7 +208,7 @@ def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     rows = list(csv.DictReader(io.StringIO((tmp_path / "claims.csv").read_text())))
     assert [row["verdict"] for row in rows] == ["holds", "holds", "cannot be tested"]
     assert rows[2]["here"] == "it needs nowhere"
-    assert out.rstrip().splitlines()[-1].split() == ["all", *"3200100"]
+    assert out.rstrip().splitlines()[-1].split() == ["F14", *"3200100"]
 
 
 def test_all_names_what_cannot_be_read_and_runs_the_others(tmp_path, monkeypatch, capfd):

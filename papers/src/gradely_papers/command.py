@@ -19,7 +19,7 @@ from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
 from gradely_papers.documents import document
 from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library
-from gradely_papers.index import find_places, read_place
+from gradely_papers.index import find_places, read_place, select_place
 from gradely_papers.progress import Report, ignore
 from gradely_papers.results import Entry, Found, by_claim, count, leave_out, of_kind, read_record, to_csv
 from gradely_papers.verdicts import MARKS
@@ -96,11 +96,14 @@ def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
 def show_place(paper: str, typed: str, entries: list[Entry]) -> str:
     """Return what is here of one place of a paper: things that make no claim, then the claims."""
     places, name = find_places(paper, entries), read_place(typed)
-    if name not in places:
+    found = select_place(places, name)
+    if not found:
         raise InputError(f"nothing is here of {typed!r} of {paper}: its places are {', '.join(places)}")
-    lines = [line for thing in places[name] if not thing.claim for line in _wrap(f"{paper} {name}: {thing.text}", 0)]
-    head = "".join(f"{line}\n" for line in lines).replace("`", "")
-    body = show([entry for thing in places[name] for entry in thing.claim])
+    others = (
+        f"{paper} {place}: {thing.text}" for place, things in found.items() for thing in things if not thing.claim
+    )
+    head = "".join(f"{line}\n" for text in others for line in _wrap(text, 0)).replace("`", "")
+    body = show(list(dict.fromkeys(entry for things in found.values() for thing in things for entry in thing.claim)))
     return "\n".join(filter(None, (head, body)))
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gradely_papers import experiments, items, misprints
@@ -69,7 +69,7 @@ def find_places(paper: str, entries: Iterable[Entry]) -> dict[str, list[Thing]]:
     found = [
         *((item.where, Thing(f"{item.what}: {item.here}", [])) for item in items(paper)),
         *((where, Thing(f"`{each.name}`: {names}", [])) for each in own for where, names in each.files),
-        *((where, Thing(f"misprint: {printed}", [])) for where, printed, _ in misprints(paper)),
+        *((where, Thing(f"misprint: {printed}; right: {right}", [])) for where, printed, right in misprints(paper)),
         *(
             (group[0].where, Thing(group[0].claim, group))
             for group in by_claim(entry for entry in entries if entry.paper == paper)
@@ -80,6 +80,15 @@ def find_places(paper: str, entries: Iterable[Entry]) -> dict[str, list[Thing]]:
         for name in places_of(where):
             out[name].append(thing)
     return {name: out[name] for name in sorted(out, key=_rank)}
+
+
+def select_place(places: Mapping[str, list[Thing]], name: str) -> dict[str, list[Thing]]:
+    """Return one of the places, a section with its subsections.
+
+    >>> list(select_place({"§2": [], "§2.1": [], "§3": []}, "§2"))
+    ['§2', '§2.1']
+    """
+    return {place: things for place, things in places.items() if place == name or place.startswith(f"{name}.")}
 
 
 def _rank(name: str) -> tuple[int, list[int]]:

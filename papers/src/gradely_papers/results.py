@@ -108,12 +108,13 @@ def of_kind(entries: Iterable[Entry], kind: str) -> list[Entry]:
 
 
 def count(entries: list[Entry]) -> Table:
-    """Return how many claims and verdicts of each kind there are, one row per paper and one for all.
+    """Return how many claims and verdicts of each kind there are, one row per paper and, of several, one for all.
 
     A theorem that holds says nothing about data, so that theorems are counted apart: how many, and how many confirmed.
     """
     papers = list(dict.fromkeys(entry.paper for entry in entries))
-    groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers} | {"all": entries}
+    groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers}
+    groups |= {"all": entries} if len(papers) > 1 else {}
     rows = [[name, *_counts(group)] for name, group in groups.items()]
     return Table(["paper", "claims", *WORDS, "theorems", "confirmed"], rows)
 
