@@ -81,9 +81,9 @@ def test_the_finding_of_figure_2_on_fewer_samples(seed):
         verdicts
     )
     assert len(figure2.summary(cases)) == 2 * 2 * 2 * 2
-    rows = [row["hconcat"] for row in figure2.chart(figure2.summary(cases)).to_dict()["vconcat"]]
-    scales = [[panel["layer"][0]["encoding"]["y"]["scale"] for panel in row] for row in rows]
-    assert len(rows) == 2 and scales[0] == scales[1], "the text and the code are drawn on the same scales"
+    drawn = figure2.chart(figure2.summary(cases)).to_dict()["concat"]
+    scales = [panel["layer"][0]["encoding"]["y"]["scale"] for panel in drawn]
+    assert len(drawn) == 4 and scales[:2] == scales[2:], "the text and the code are drawn on the same scales"
     top = 7 / np.log2(np.arange(2, 12))
     swapped = (top.sum() - 4 / np.log2(11)) / top.sum()
     for case in cases.values():

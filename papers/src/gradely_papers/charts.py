@@ -30,9 +30,8 @@ def draw_dashes(
     return draw(records).mark_line(strokeWidth=2).encode(x=x, y=y, **categories(column, order, "strokeDash", title))
 
 
-def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None, same_scale: bool = True) -> Any:
-    """Return a chart once for each value of a column, side by side, each with its own axes, and maybe its own scale."""
+def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None) -> Any:
+    """Return a chart once for each value of a column, side by side, each with its own axes, all on one scale."""
     sort = {} if order is None else {"sort": list(order)}
     facets = chart.facet(altair().Facet(f"{by}:N", title=None, **sort), columns=columns)
-    facets = facets.resolve_axis(x="independent", y="independent")
-    return style(facets if same_scale else facets.resolve_scale(y="independent"))
+    return style(facets.resolve_axis(x="independent", y="independent"))

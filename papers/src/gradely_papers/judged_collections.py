@@ -10,6 +10,7 @@ from gradely.comparison.correlate import stack
 from gradely.errors import GradelyError
 from gradely.evaluation.evaluate import evaluate_all, name_runs
 from gradely.evaluation.stacked import StackedRuns
+from gradely.tables import count_of
 from gradely_papers.experiment import Library
 from gradely_papers.progress import Report, over_runs, part
 
@@ -20,7 +21,10 @@ LEAST, FEWEST = 8, 4
 MOST = 4
 """with more levels, the grid of g grows too large"""
 NEEDS = ("**/runs*",)
-DATA = f"collections (qrels*, and {LEAST} runs or more in runs*/), such as trec-covid-round1 and clef-ehealth-2015"
+DATA = (
+    f"collections (qrels* with 2 to {MOST} levels of relevance, and {LEAST} runs or more in runs*/), such as"
+    " trec-covid-round1 and clef-ehealth-2015"
+)
 
 
 class Collection(NamedTuple):
@@ -53,19 +57,23 @@ def stack_runs(
     return stack(evaluate_all(qrels, name_runs(runs), {}, settings, over_runs(progress, len(runs))))
 
 
-def collections(library: Library, *, longest: bool = True) -> list[Collection]:
+def collections(library: Library) -> list[Collection]:
     """Return the collections in the library: the folder itself, or the folders in it, that have judgments and runs.
 
     Of several folders of runs the one with the longest runs is taken, since runs that were cut short rank systems
-    otherwise than full ones; or, on demand, the one with the most runs.
+    otherwise than full ones.
     """
     folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
     out = []
     for folder in folders:
         with skipping(library, folder.resolve().name):
-            out += _collection(folder, longest=longest)
+            out += _collection(folder)
     if not any(has_enough(collection) for collection in out):
-        raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}")
+        found = [
+            f"{each.name} has {count_of(len(each.runs), 'run')} and {count_of(each.levels, 'level')}" for each in out
+        ]
+        reasons = "".join(f"; {reason}" for reason in (*found, *library.skipped.values()))
+        raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}{reasons}")
     return out
 
 
@@ -96,7 +104,7 @@ def has_enough(collection: Collection, least: int = LEAST) -> bool:
     return len(collection.runs) >= least and 2 <= collection.levels <= MOST
 
 
-def _collection(folder: Path, *, longest: bool) -> list[Collection]:
+def _collection(folder: Path) -> list[Collection]:
     """Return the collection in a folder; none where there is none."""
     named = sorted([*folder.glob("*qrels*"), *folder.glob("qrels/*qrels*")])
     judged = [read_qrels(path) for path in named if path.is_file()]
@@ -105,7 +113,7 @@ def _collection(folder: Path, *, longest: bool) -> list[Collection]:
         return []
     # the mean size of files tells full runs from cut ones without reading them
     size = {name: sum(path.stat().st_size for path in paths) / len(paths) for name, paths in runs.items()}
-    name = max(runs, key=lambda name: size[name] if longest else len(runs[name]))
+    name = max(size, key=size.__getitem__)
     qrels = max(judged, key=lambda qrels: len(qrels.levels()))
     return [Collection(folder.resolve().name, qrels, runs[name], name)]
 

@@ -299,15 +299,19 @@ def _by_measure(trial: Trial, values: Any) -> Record:
     return dict.fromkeys(COLUMNS) | dict(zip(trial.columns, map(float, values), strict=True))
 
 
-def heat(rows: list[Record]) -> Any:
-    """Return the matrix as a picture: how far each value is below the best of its column, in hundredths."""
+def heat(rows: list[Record], queries: Mapping[str, int]) -> Any:
+    """Return the matrix as a picture: how far each value is below the best of its column, in hundredths.
+
+    `queries` says of how many test queries of each set the values are means.
+    """
     alt, records = altair(), []
+    titles = {name: f"{name} ({count:,} queries)" for name, count in queries.items()}
     for row in rows:
         for measure in (name for name in COLUMNS if row[name] is not None):
             best = max(other[measure] for other in rows if other["set"] == row["set"])
             below = 100 * (best - row[measure])
             records.append(
-                {name: row[name] for name in ("set", "trained by")}
+                {"panel": titles[row["set"]], "trained by": row["trained by"]}
                 | {"measured by": measure, "value": round(row[measure], 4), "below": round(below, 3)}
             )
     base = draw(records).encode(
@@ -320,7 +324,7 @@ def heat(rows: list[Record]) -> Any:
         text=alt.Text("value:Q", format=".3f"),
         color=alt.condition("datum.below < 0.4", alt.value("white"), alt.value("#222222")),
     )
-    return panels((cells + text).properties(width=330, height=230), "set", 2)
+    return panels((cells + text).properties(width=330, height=230), "panel", 2, order=[*titles.values()])
 
 
 def observations(trials: list[Trial], records: list[Record]) -> list[Observation]:
@@ -414,7 +418,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         "tests": Sheet.of("Differences with intervals and p of the paired t-test, Holm", records),
         "spread": Sheet.of("From the lowest to the highest mean of an order of rows, or a seed", spread(trials)),
     }
-    figures = {"matrix": Figure("Trained by × measured by; dark cells are near the best of their column", heat(rows))}
+    title = "Trained by × measured by; dark cells are near the best of their column"
+    figures = {"matrix": Figure(title, heat(rows, {trial.name: trial.values.shape[2] for trial in trials}))}
     return Outcome(DONE, trials, sheets, figures, observations(trials, records))
 
 

@@ -15,7 +15,7 @@ from gradely.data.ids import Floats
 from gradely.kernel.arrays import best_first
 from gradely.measures import EXPECTED
 from gradely.settings import TiePolicy
-from gradely_papers.charts import altair, categories, style
+from gradely_papers.charts import altair, categories, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
@@ -309,7 +309,7 @@ def chart(rows: list[Record]) -> Any:
             "documents:Q",
             title="documents in a list",
             scale=alt.Scale(type="log", domain=[SIZES[0] / 1.5, SIZES[-1] * 1.5], nice=False),
-            axis=alt.Axis(values=[*SIZES, RETRIEVED]),
+            axis=alt.Axis(values=[*SIZES, RETRIEVED], labelAngle=-45, labelOverlap=False),
         ),
         y=alt.Y(
             "ratio:Q",
@@ -320,8 +320,8 @@ def chart(rows: list[Record]) -> Any:
         **categories("setting", [MEMORY, ALONE, FILE]),
     )
     same = alt.Chart().mark_rule(strokeDash=[4, 4]).encode(y=alt.YDatum(1))
-    panel = alt.layer(same, lines, data=alt.Data(values=printed)).properties(width=170, height=170)
-    return style(panel.facet(alt.Facet("measure:N", title=None, sort=order), columns=4))
+    panel = alt.layer(same, lines, data=alt.Data(values=printed)).properties(width=200, height=170)
+    return panels(panel, by="measure", columns=4, order=order)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed

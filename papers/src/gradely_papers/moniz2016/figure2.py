@@ -200,18 +200,15 @@ def as_read(cases: Cases) -> list[Verdict]:
 
 def chart(rows: list[Record]) -> Any:
     """Return nDCGφ as boxes and nDCG as lines across them; one row per source, one column and scale per mistake."""
-    alt = altair()
     panels = [
-        [
-            _panel(
-                [row for row in rows if (row["drawn as"], row["scenario"]) == (source, scenario)],
-                min(row["minimum"] for row in rows if row["scenario"] == scenario),
-            )
-            for scenario in SCENARIOS
-        ]
+        _panel(
+            [row for row in rows if (row["drawn as"], row["scenario"]) == (source, scenario)],
+            min(row["minimum"] for row in rows if row["scenario"] == scenario),
+        )
         for source in SOURCES
+        for scenario in SCENARIOS
     ]
-    return style(alt.vconcat(*(alt.hconcat(*row) for row in panels)))
+    return style(altair().concat(*panels, columns=len(SCENARIOS)))
 
 
 def _panel(rows: list[Record], lowest: float) -> Any:
