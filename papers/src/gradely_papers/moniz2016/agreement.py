@@ -13,7 +13,7 @@ import numpy as np
 from gradely import Batch, Phi, nDCG, nDCGphi
 from gradely.data.ids import Floats
 from gradely_papers.charts import PALETTE, altair, draw, draw_lines, panels
-from gradely_papers.experiment import claim
+from gradely_papers.experiment import Figure, Sheet, claim
 from gradely_papers.verdicts import Interval, Record, Verdict, decide
 
 FAR = 0.1
@@ -212,6 +212,29 @@ def misestimates(summary: Summary) -> Verdict:
 
 CLAIMS = (means_higher, mostly_positive, grows, misestimates)
 """on real rankings; figures 3 and 4 show means and differences"""
+
+
+def sheets(values: Values) -> dict[str, Sheet]:
+    """Return the numbers of both figures, and a summary of each set of lists below those of the authors."""
+    every = [*read_published(), *summarise(values)]
+    return {
+        "figure-3": Sheet.of("Means over all lists", by_cutoff(values)),
+        "figure-4": Sheet.of("Every list at 10", by_list(values)),
+        "agreement": Sheet.of("The authors' lists and ours", [entry.record() for entry in every]),
+    }
+
+
+def figures(values: Values, topics: dict[str, str]) -> dict[str, Figure]:
+    """Return both figures, and all lists on those of the authors; `topics` has the topic of each set of lists."""
+    rows = by_list(values)
+    return {
+        "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(by_cutoff(values), rows)),
+        "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows)),
+        "points": Figure(
+            "These lists as dots on the authors' lists of September 2014 on the same topic as counts; dashed: equal.",
+            scatter(rows, topics),
+        ),
+    }
 
 
 def figure_3(means: list[Record], lists: list[Record]) -> Any:

@@ -13,9 +13,8 @@ import numpy as np
 from gradely import Batch, InputError
 from gradely.data.ids import Floats
 from gradely.data.source import Source
-from gradely_papers.experiment import Experiment, Figure, Library, Outcome, Sheet, claim
+from gradely_papers.experiment import Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.moniz2016 import agreement
-from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import place_grades
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
@@ -181,8 +180,6 @@ def gather(library: Library, progress: Report) -> Files:
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
     """Follow the authors' protocol."""
     made = gather(library, progress)
-    values = made.values
-    means, rows, summaries = agreement.by_cutoff(values), agreement.by_list(values), agreement.summarise(values)
     times = [when for lists in made.lists.values() for when in lists.times]
     count = sum(len(lists.times) for lists in made.lists.values())
     return Outcome(
@@ -193,22 +190,14 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " hours, and φ has the control points of the code. Grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
         " that score, equal ones by tweets and then in Google's order. Items that News.csv does not know have no score."
         f" {made.left_out} lists without any score were left out.",
-        Evidence(summaries, means, [len(lists.times) + lists.left_out for lists in made.lists.values()], made.items),
-        {
-            "months": Sheet.of("Lists by month", made.months()),
-            "figure-3": Sheet.of("Means over all lists", means),
-            "figure-4": Sheet.of("Every list at 10", rows),
-            "agreement": Sheet.of(
-                "Summary by topic", [entry.record() for entry in [*agreement.read_published(), *summaries]]
-            ),
-        },
-        {
-            "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(means, rows)),
-            "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows)),
-            "points": Figure(
-                "These lists as dots on the authors' lists of September 2014 as counts.", scatter(rows, made.layers)
-            ),
-        },
+        Evidence(
+            agreement.summarise(made.values),
+            agreement.by_cutoff(made.values),
+            [len(lists.times) + lists.left_out for lists in made.lists.values()],
+            made.items,
+        ),
+        {"months": Sheet.of("Lists by month", made.months()), **agreement.sheets(made.values)},
+        agreement.figures(made.values, made.layers),
     )
 
 

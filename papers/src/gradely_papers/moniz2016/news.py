@@ -9,9 +9,8 @@ import numpy as np
 from gradely import Batch, InputError, from_arrays
 from gradely.data.ids import Floats
 from gradely.data.source import Source
-from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
+from gradely_papers.experiment import Experiment, Library, Observation, Outcome
 from gradely_papers.moniz2016 import agreement
-from gradely_papers.moniz2016.agreement import figure_3, figure_4, scatter
 from gradely_papers.moniz2016.grades import adhoc
 from gradely_papers.progress import Report
 
@@ -126,13 +125,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         values |= measured
         layers |= dict.fromkeys(measured, topic)
     whole = join(topics)
-    count = f"{len(whole.counts):,} lists"
-    means, rows, ours = agreement.by_cutoff(values), agreement.by_list(values), agreement.summarise(values)
-    every = [*agreement.read_published(), *ours]
+    ours = agreement.summarise(values)
     return Outcome(
         "The paper has lists of Google News of June to December 2015, on four topics, and takes tweets within two days"
         " for scores; they are not public together. Our data deviates: news on"
-        f" {' and '.join(topics)}, and how often they were shared on Facebook. We took {count} of {SIZE} items that"
+        f" {' and '.join(topics)}, and how often they were shared on Facebook."
+        f" We took {len(whole.counts):,} lists of {SIZE} items that"
         " appeared one after the other, ranked each by how often its items had been shared after"
         f" {', '.join(map(str, HOURS[:-1]))} and {HOURS[-1]} hours, and measured against the count after two days."
         f" {whole.unknown} items without a final count, {whole.left_out} that fill no list, and {whole.unshared} lists"
@@ -141,20 +139,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         " 3, 2, 1, 0 for the top 10, 25, 50 and the rest; items with equal counts have the last of their places. What a"
         " figure in the authors' repository shows of 5,705 lists of September 2014, which are not the paper's, stands"
         " beside ours.",
-        agreement.Evidence(every, means),
-        {
-            "figure-3": Sheet.of("Means over all lists", means),
-            "figure-4": Sheet.of("Every list at 10", rows),
-            "agreement": Sheet.of("The authors' lists and ours", [entry.record() for entry in every]),
-        },
-        {
-            "figure-3": Figure(f"nDCG@k and nDCGφ@k by cut-off; {count}.", figure_3(means, rows)),
-            "figure-4": Figure(f"nDCG@10 - nDCGφ@10 of {count}, in the order of nDCG@10.", figure_4(rows)),
-            "points": Figure(
-                "Ours as dots on the authors' lists of September 2014 on the same topic as counts; dashed: equal.",
-                scatter(rows, layers),
-            ),
-        },
+        agreement.Evidence([*agreement.read_published(), *ours], agreement.by_cutoff(values)),
+        agreement.sheets(values),
+        agreement.figures(values, layers),
         observations(ours),
     )
 
