@@ -487,6 +487,30 @@ def test_a_result_is_one_as_all_others_are():
     assert data["runs"][0]["queries"]["q"] == list(found.by_query["x"]["P@2"]["q"])
     assert "ranges of differences of AP@2 are bounds" in str(found)
     assert found.judge(3).to_frame().columns.tolist() == ["query", "document", "worth"]
+    assert [row[3:] for row in found.table().rows] == [
+        [*found.ranges[run][measure], np.diff(found.ranges[run][measure]).item()]
+        for measure in ("P@2", "AP@2")
+        for run in found.names
+    ]
+    weighted = gradely.holes({"q": {"a": 1}}, {"x": {"q": ["a", "h"]}}, ["P@2"], weights={"q": 2})
+    assert "weighted" in weighted.caption() and "weighted" not in found.caption()
+    assert len(found.sections(4)) == 3 and len(weighted.sections(4)) == 2
+    many = {f"x{i}": {"q": ["a", "h", "b"][:: 1 if i % 2 else -1]} for i in range(10)}
+    *_, pairs = gradely.holes({"q": {"a": 1, "b": 0}}, many, ["P@2"]).sections(4)
+    assert (len(pairs.rows), pairs.more) == (20, "… and 25 more pairs, which --format json has")
+    with pytest.raises(gradely.DataError, match=r"RR was not bounded: use one of P@2, AP@2"):
+        found.judge(3, "RR")
+    with pytest.raises(gradely.DataError, match="how many documents to judge is a whole number from 1 on; found 0"):
+        found.judge(0)
+    assert found.judge(3, "AP@2").measure == "AP@2"
+
+
+def test_the_worth_of_documents_of_one_run_is_their_share_of_its_range():
+    """P@2 can move by 1/2 for each of three documents, and the queries weigh 3 and 1."""
+    qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a", "h"], "r": ["i", "j"]}
+    found = gradely.holes(qrels, {"x": run}, ["P@2"], weights={"q": 3, "r": 1}).judge()
+    assert [tuple(row) for row in found.documents] == [("q", "h", 3 / 5), ("r", "i", 1 / 5), ("r", "j", 1 / 5)]
+    assert "3 of 3 documents that matter; worth: the share of the range of P@2" in str(found)
 
 
 def test_simulated_judging_decides_every_pair_and_worth_comes_before_rank():
@@ -501,6 +525,14 @@ def test_simulated_judging_decides_every_pair_and_worth_comes_before_rank():
     assert found.steps[-1][1:] == (3, 3)
     assert sum(step.by_worth for step in found.steps) > sum(step.by_rank for step in found.steps)
     assert found.needed("by_worth") <= found.needed("by_rank") <= found.total
+    assert found.total == len(
+        {(q, d) for run in runs.values() for q in run for d in sorted(run[q], key=run[q].get)[-5:]}
+    )
+    rows = found.sections(4)[1].rows  # only where more is decided than before
+    assert [row[1:] for row in rows] == [list(pair) for pair in dict.fromkeys(tuple(step[1:]) for step in found.steps)]
+    assert [step[1:] for step in found.steps] == sorted(step[1:] for step in found.steps)
+    with pytest.raises(gradely.DataError, match="ties='best' chooses the order of ties by the labels"):
+        gradely.simulate_judging(qrels, runs, "nDCG@5", ties="best")
     assert found.summary() == (
         f"All 3 pairs of runs are decided by nDCG@5 after {found.needed('by_worth')} of {found.total} judgments in the "
         f"order of worth, and after {found.needed('by_rank')} by rank."
