@@ -101,6 +101,7 @@ def report(given, done, failures, memory, seconds):
             name: done[name]
             for name in ("inputs", "commands", "refused", "pairs", "numbers", *(f"checks of {name}" for name in SHARE))
         },
+        "commands through": sum(done[f"{command} through"] for command in WEIGHTS),
         **{
             f"{command} through": f"{done[f'{command} through']:,} of {done[f'{command} in all']:,}"
             for command in WEIGHTS

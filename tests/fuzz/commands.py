@@ -19,7 +19,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.measures.names import parse
 from tests.fuzz.cases import Case
-from tests.fuzz.content import content, score
+from tests.fuzz.content import LABELS, content, score
 from tests.fuzz.formats import trec, write_table
 from tests.fuzz.mutations import mutate
 
@@ -48,17 +48,21 @@ POLICIES = ["expected", "trec", "order", "best", "worst", "random"]
 RUNS = dict.fromkeys(("explain", "evaluate", "trec_eval", "check"), (1, 1))
 RUNS |= {"phi": (0, 0), "gate": (2, 2), "holes": (1, 3), "estimate": (1, 3), "judges": (0, 3), "sample": (0, 2)}
 """the least and the greatest number of runs that a command gets; of others, two or three"""
-MANY = 14
-"""the most queries where a command needs several of them"""
+SEVERAL, MANY = 10, 14
+"""the least and the greatest number of queries where a command needs several of them"""
+SCALES = {"users": [scale for scale in LABELS if sum(label > 0 for label in set(scale)) > 1]}
+"""the labels of commands that need several levels of relevance"""
 
 
 def make(rng):
     """Return a command line and its files."""
     command = rng.choices([*WEIGHTS], [*WEIGHTS.values()])[0]
     broken = rng.random() < BROKEN
-    many = MANY if command in ("estimate", "sample") else 6
-    qrels, ranking = content(rng, many, whole=command == "trec_eval" and not broken)
-    runs = rng.randint(*RUNS.get(command, (2, 3)))
+    fewest, most = (SEVERAL, MANY) if command in ("estimate", "sample") else (1, 6)
+    how = {"fewest_queries": fewest, "scales": SCALES.get(command, LABELS)}
+    qrels, ranking = content(rng, most, whole=command == "trec_eval" and not broken, **how)
+    options = _options(rng, command, broken=broken)
+    runs = 0 if "--merge" in options else rng.randint(*RUNS.get(command, (2, 3)))
     rankings = [ranking, *(_other(rng, ranking) for _ in range(runs - 1))][:runs]
     tables = [(qrels, "qrels"), *((some, "run") for some in rankings)]
     if command == "overlap":
@@ -85,7 +89,7 @@ def make(rng):
     arguments = [command, *names]
     if command == "explain" or (command == "phi" and rng.random() < 0.5):
         arguments.append(rng.choice([*qrels]))
-    return Case("commands", files, arguments + _options(rng, command, broken=broken))
+    return Case("commands", files, arguments + options)
 
 
 def _other(rng, ranking):
@@ -117,7 +121,7 @@ BESIDE = {
         [["--judge", "3"], ["--simulate"], [], []],
         [["--depth", "2"], ["--top", "2.5"], ["--labels", "0,1,2"], []],
     ),
-    "judges": ([["--merge", "median"], ["--correction", "bh"], []],),
+    "judges": ([["--correction", "bh"], []],),
     "estimate": ([["--for", "these"], ["--slope", "1"], []], [["--alpha", "0.1"], []]),
     "sample": ([["-n", "5"], ["-n", "6"]], [["--depth", "1"], []]),
     "overlap": ([["--depth", "3"], ["--by-query"], []],),
@@ -135,6 +139,8 @@ def _options(rng, command, *, broken):
         return []
     if command == "report":
         return ["-o", "out"]
+    if command == "judges" and rng.random() < 0.25:
+        return ["--merge", rng.choice(["mean", "median", "majority"])]
     options = ["--format", rng.choice(FORMS)] if command != "gate" else []
     options += ["-o", "out"] if command != "gate" and rng.random() < 0.3 else []
     options += [part for each in BESIDE.get(command, ()) for part in rng.choice(each)]
@@ -144,7 +150,7 @@ def _options(rng, command, *, broken):
         return [*options, "--seed", str(rng.randrange(9))]
     if command == "phi":
         return [*options, "--control", rng.choice(["paper", "code", "[(0, 0), (10, 1)]"])]
-    policies = POLICIES[:4] if command == "holes" else POLICIES
+    policies = ["expected", "trec", "order", "random"] if command == "holes" else POLICIES
     options += ["--ties", rng.choice(policies)] if command not in ("ties", "users") else []
     if command != "ties":
         options += ["--seed", str(rng.randrange(9)), "--precision", rng.choice(["single", "double"])]

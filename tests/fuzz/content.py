@@ -26,13 +26,14 @@ def names(rng, kind, count):
     return [KINDS[kind].format(n, n % 97) for n in numbers]
 
 
-def content(rng, most_queries=6, most_docs=12, *, whole=False):
+def content(rng, most_queries=6, most_docs=12, *, fewest_queries=1, scales=LABELS, whole=False):
     """Return judgments and a run, {query: {document: number}} each; at times they have nothing in common.
 
-    With `whole`, labels are whole numbers, as trec_eval has them.
+    Labels are of one of the `scales`; with `whole`, they are whole numbers, as trec_eval has them.
     """
-    queries = names(rng, rng.choice([*KINDS]), rng.choice([1, rng.randint(1, most_queries), most_queries]))
-    kind, labels = rng.choice([*KINDS]), rng.choice(LABELS)
+    sizes = [fewest_queries, rng.randint(fewest_queries, most_queries), most_queries]
+    queries = names(rng, rng.choice([*KINDS]), rng.choice(sizes))
+    kind, labels = rng.choice([*KINDS]), rng.choice(scales)
     labels = [int(label) for label in labels] if whole else labels
     qrels, run = {}, {}
     for query in queries:
