@@ -21,7 +21,8 @@ def normalize(name: object) -> str:
 
 @lru_cache(maxsize=1024)
 def _normalize(name: str) -> str:
-    return "".join(filter(str.isalnum, re.sub(r":(token|float)(_seq)?$", "", name).lower()))
+    plain = re.sub(r":(token|float)(_seq)?$", "", name) if ":" in name else name
+    return "".join(filter(str.isalnum, plain.lower()))
 
 
 TIERS = {

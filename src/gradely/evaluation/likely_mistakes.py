@@ -21,7 +21,7 @@ from gradely.data.source import ignore
 from gradely.data.table import IrregularText, Table, TableScores
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
-from gradely.kernel.swapped import HIGHEST, SAMPLE, are_real, describe_beyond, look_swapped
+from gradely.kernel.swapped import HIGHEST, RANKED, SAMPLE, are_real, describe_beyond, look_swapped
 from gradely.tables import count_of
 
 FEW = 0.01
@@ -112,9 +112,9 @@ def _are_same_file(qrels: str, run: Run) -> bool:
 
 
 def _may_be_labels(scores: Iterable[float]) -> bool:
-    """Return whether some of the first scores are equal, or the first is a whole number, as labels are."""
+    """Return whether some of the first scores are equal, or they are very few and the first is a whole number."""
     first = list(islice(scores, 2 * HIGHEST))
-    return len(set(first)) < len(first) or (bool(first) and first[0] == first[0] // 1)
+    return len(set(first)) < len(first) or (0 < len(first) < RANKED and first[0] == first[0] // 1)
 
 
 def _first_scores(scores: Scores) -> Floats:
