@@ -351,6 +351,11 @@ def test_systems_of_one_run_have_no_shares_beside_others_that_have():
         parts = [f"{100 * share:.0f} %" for share in pair.shares or ()]
         assert shown == ([*parts, f"{pair.freedom:.1f}"] if pair.shares else [None] * 4)
     assert [pair.shares is None for pair in made.pairs].count(True) == 1
+    table = made.pairs_table()
+    for cells, pair in zip(table.rows, made.pairs, strict=True):
+        row = dict(zip(table.header, cells, strict=True))
+        assert [row[f"share_{part}"] for part in ("queries", "runs", "rest")] == list(pair.shares or [None] * 3)
+        assert (row["p"], row["p"].alpha, row["adjusted"].alpha) == (pair.p, 0.05, 0.05)
 
 
 def test_the_command_takes_groups(files, capsys):

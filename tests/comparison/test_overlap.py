@@ -142,6 +142,13 @@ def test_means_are_over_the_queries_that_all_runs_have():
     assert [note.text for note in result.notes] == ["2 of 4 queries are not in every run and left out: q2, q4"]
     assert [record["Jaccard@1"] for record in result.by_query().records()] == [1, 0]
     assert gradely.overlap(runs, ["Jaccard@1"], queries=["q3"]).mean()["Jaccard@1"][0, 1] == 0
+    some = gradely.overlap(runs, ["Jaccard@1"], queries=["q3", "q2"])
+    assert some.queries == ["q3"] and "1 of 2 queries is not in every run and left out: q2" in map(str, some.notes)
+    passages = {
+        name: {query: [f"{doc}#1" for doc in docs] for query, docs in run.items()} for name, run in runs.items()
+    }
+    joined = gradely.overlap(passages, ["Jaccard@1"], document_pattern="^(.*)#")
+    assert joined.records() == result.records() and any("document pattern" in str(note) for note in joined.notes)
 
 
 def test_what_is_undefined_is_left_out_and_said():
@@ -156,6 +163,8 @@ def test_what_is_undefined_is_left_out_and_said():
     nothing = gradely.overlap({"one": {"q": ["a"]}, "two": {"q": ["a"]}}, ["tau", "tau_AP"])
     assert [record["mean"] for record in nothing.records()] == [None, None, None]
     assert "NaN" not in nothing.to_json()
+    assert [record["tau"] for record in result.by_query().records()] == [-1, None]
+    assert nothing.table().header[0] == "measure" and [*result.by_query().remarks()] == result.kinds()
 
 
 def test_a_sentence_names_the_most_and_the_least_alike():

@@ -360,6 +360,19 @@ def test_intervals_of_weighted_means_are_those_of_the_jackknife():
     assert pseudo.std(axis=0, ddof=1) / np.sqrt(12) == pytest.approx(jackknife, rel=1e-12)
 
 
+def test_segments_of_weighted_queries_are_compared_as_if_there_were_no_others():
+    qrels, runs, weights = random_pair(np.random.default_rng(6), 12)
+    part = {query: "xy"[i % 3 == 0] for i, query in enumerate(qrels)}
+    by_segment = gradely.compare(qrels, runs, ["nDCG"], weights=weights, by=part).segments
+    for pair in by_segment.pairs:
+        inside = [query for query in qrels if part[query] == pair.segment]
+        (alone,) = gradely.compare(qrels, runs, ["nDCG"], weights=weights, queries=inside).pairs
+        sign = 1 if alone.first == pair.first else -1
+        assert (sign * pair.difference, sign * pair.effect) == pytest.approx((alone.difference, alone.effect))
+        assert sorted([sign * pair.low, sign * pair.high]) == pytest.approx([alone.low, alone.high])
+    assert by_segment.as_dict()["segments"]["x"]["n"] == 8 and len(by_segment.pairs_frame("polars")) == 2
+
+
 def test_leaving_a_query_out_keeps_the_weights_of_the_others():
     qrels, runs, weights = random_pair(np.random.default_rng(6), 12)
     influence = gradely.compare(qrels, runs, ["nDCG"], weights=weights).influence
