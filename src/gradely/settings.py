@@ -81,7 +81,7 @@ class Settings:
         check_choice("precision", self.precision, PRECISIONS)
         check_choice("way to count queries without relevant documents", self.empty, EMPTY)
         if not isinstance(self.exclude_self, bool):
-            raise DataError(f"exclude_self is True or False; found {self.exclude_self!r}")
+            raise DataError(f"exclude_self must be True or False; found {self.exclude_self!r}")
         check_seed(self.seed)
         if not isinstance(self.samples, Integral) or self.samples < 4 or self.samples % 2:
             raise DataError(f"samples is an even number of at least 4, as orders come in pairs; found {self.samples!r}")
@@ -134,7 +134,7 @@ def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[G
 def check_seed(seed: int) -> None:
     """Raise unless random numbers can be drawn with it."""
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise DataError(f"the seed is a whole number of at least 0; found {seed!r}")
+        raise DataError(f"the seed must be a whole number of at least 0; found {seed!r}")
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:

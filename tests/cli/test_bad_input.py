@@ -54,7 +54,7 @@ FILES = {
     "word.csv": (b"qid,docno,label\n1,d1,x\n", ("word.csv:2:", "'x' is not a number")),
     "twice.csv": (b"qid,docno,label\n1,d1,1\n1,d1,1\n", ("twice.csv:3:", "in line 2")),
     "none.csv": (b"qid,docno,label\n", "no rows"),
-    "broken.json": (b'{"1": {"d1": 1}', ("broken.json", "is not JSON", "line 1")),
+    "broken.json": (b'{"1": {"d1": 1}', ("broken.json", "is not valid JSON", "line 1")),
     "list.json": (b"[1, 2]", "expected an object"),
     "nan.json": (b'{"1": {"d1": NaN}}', "finite"),
     "text.json": (b'{"1": {"d1": "x"}}', "'x' is not a number"),

@@ -92,7 +92,7 @@ def test_baselines(demo):  # noqa: F811
     assert len(two.pairs) == 3
     with pytest.raises(DataError, match="Did you mean popular"):
         gradely.compare("qrels.txt", RUNS, ["AP"], baseline="populer")
-    with pytest.raises(DataError, match=r"no run 'zzz' to be the baseline\. It has to be one of the runs: \w+, \w+"):
+    with pytest.raises(DataError, match=r"no run 'zzz' for the baseline\. Use one of the runs: \w+, \w+"):
         gradely.compare("qrels.txt", RUNS, ["AP"], baseline="zzz")
 
 

@@ -478,7 +478,7 @@ def test_hostile_names_stay_text_in_the_summary(tmp_path, monkeypatch, capfd):
         (["dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "RR=0.1"], "RR, which is not measured"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "-1"], "a number from 0 on"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "5"], "give 0.05 for 5 points"),
-        (["dense.run", "--baseline", "lexical.run", "--alpha", "5"], "alpha is a number"),
+        (["dense.run", "--baseline", "lexical.run", "--alpha", "5"], "alpha must be a number"),
         (["dense.run", "--baseline", "lexical.run", "--summary", "no/where.md"], "there is no folder no"),
         (["dense.run", "--baseline", "lexical.run", "--save", "no/where.json"], "there is no folder no"),
         (["-", "--baseline", "-"], "read only once"),

@@ -299,7 +299,7 @@ def test_tests_that_are_not_derived_are_refused_by_name(test):
     [
         ({"a": drawn(1, 2), "b": []}, {}, "the system b has no runs: give at least one"),
         ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"simultaneous": True}, "simultaneous intervals are not derived"),
-        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baseline": "c"}, "no run 'c' to be the baseline"),
+        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baseline": "c"}, "no run 'c' for the baseline"),
         (
             {"a": [{q: ["d"] for q in QUERIES[:9]}, {q: ["d"] for q in QUERIES[9:]}], "b": drawn(2, 2)},
             {},

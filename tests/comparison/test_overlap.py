@@ -206,7 +206,7 @@ def test_names_read_back(name):
     [
         ("nDCG@10", "no measure of overlap 'nDCG': use RBO, tau, tau_AP, Jaccard"),
         ("Jacard", "Did you mean Jaccard?"),
-        ("RBO(p=1)", "p is the chance to go on, a number between 0 and 1; found 1"),
+        ("RBO(p=1)", "p, the probability of continuing, must be a number between 0 and 1; found 1"),
         ("RBO(score=max)", "no score 'max': use one of ext, min"),
         ("RBO(ties=w)", "no ties 'w': use one of a, b"),
         ("RBO@0", "as in RBO@10; found 0"),
@@ -230,7 +230,7 @@ def test_measures_that_are_none_are_refused(measures, says):
         ({"x": {"q": ["a"]}, "y": {"p": ["a"]}}, {}, "no query in common: they are called 'q' in x, 'p' in y"),
         ({"x": {"q": {}}, "y": {"q": {}}}, {}, "no query in common"),
         ({"x": {"q": ["a"]}, "y": {"q": {"a": math.nan}}}, {}, "document 'a': the score is nan"),
-        ({"x": {"q": ["a"]}, "y": {"q": ["a"]}}, {"depth": 0}, "depth is a whole number of at least 1; found 0"),
+        ({"x": {"q": ["a"]}, "y": {"q": ["a"]}}, {"depth": 0}, "depth must be a whole number of at least 1; found 0"),
         ({"x": {"q": ["a"]}, "y": {"q": ["a"]}}, {"queries": ["p"]}, "queries: no run has 'p'"),
     ],
 )

@@ -75,7 +75,7 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
     level = plan_pairs(pairwise(column(0.1, -0.1, 0.2, -0.2)), None, 0.8, "none")
     assert (
         level.rows[0].queries_needed is None
-        and "takes more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
+        and "needs more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
     )
     alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
     assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
@@ -101,7 +101,7 @@ def test_the_command(demo, capfd):  # noqa: F811
     assert cli([*files, "--difference", "0.02"]) == 0
     text = capfd.readouterr().out
     assert text.startswith("By AP, the smallest difference between lexical and dense that 24 queries can detect with")
-    assert "queries for 0.02" in text and "two-sided paired t-test, power 0.8, α = 0.05;" in text
+    assert "queries for 0.02" in text and "two-sided paired t-test, power 0.8, α = 0.05." in text
     assert cli([*files, "--format", "json"]) == 0
     found = json.loads(capfd.readouterr().out)
     assert (
@@ -114,8 +114,8 @@ def test_the_command(demo, capfd):  # noqa: F811
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--power", "1"], "power is a number between 0 and 1"),
-        (["--alpha", "0"], "alpha is a number"),
+        (["--power", "1"], "power must be a number between 0 and 1"),
+        (["--alpha", "0"], "alpha must be a number"),
         (["--difference", "0"], "above 0"),
         (["--difference", "nan"], "above 0"),
         (["--baseline", "bm25"], "no run 'bm25'"),
@@ -162,7 +162,7 @@ def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_8
     runs = {"a": {"q0": ["d"], "q1": ["x", "d"]}, "b": {query: ["d"] for query in qrels}}
     plan = gradely.plan(qrels, runs, ["RR"])
     assert plan.power == 0.8 and [note.kind for note in plan.notes] == ["missing", "beyond"]
-    with pytest.raises(gradely.DataError, match="power is a number between 0 and 1"):
+    with pytest.raises(gradely.DataError, match="power must be a number between 0 and 1"):
         gradely.plan(qrels, runs, ["RR"], power=0)
 
 
@@ -216,7 +216,7 @@ def test_intervals_of_numbers_of_queries_cover():
 def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():
     (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
     assert row.power_for == pytest.approx(integrated_power(0.05 / row.deviation, 4, 0.05), abs=1e-6)
-    assert "; one of 0.05 takes " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
+    assert "; a difference of 0.05 needs " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
 
 
 PLANNED = ({"q1": {"d": 1}, "q2": {"d": 1}}, {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["x", "d"], "q2": ["d"]}})
@@ -263,4 +263,7 @@ def test_power_below_the_level_takes_two_queries():
 
 def test_a_difference_that_no_number_of_queries_shows():
     summary = gradely.plan(*PLANNED, ["RR"], difference=1e-9).summary()
-    assert "; one of 1e-09 takes more queries than anybody can judge, and 2 queries have power 0.05 for it." in summary
+    assert (
+        "; a difference of 1e-09 needs more queries than anybody can judge, and 2 queries detect it with power 0.05."
+        in summary
+    )

@@ -504,7 +504,7 @@ BAD = {
     "an = [unclosed": "s.toml: cannot be read as TOML: Invalid value (at line 1, column 7)",
     "[v]\nqrels = 1 2": "s.toml: cannot be read as TOML: Expected newline or end of document after a statement "
     "(at line 2, column 11)",
-    "": "s.toml: is empty",
+    "": "s.toml: the file is empty",
     "measures = ['AP']": "s.toml: there is no collection: write [covid], and below it",
     "measures = ['AP', 3]": "s.toml: measures is ['AP', 3]: write it like measures",
     "measures = 3": 's.toml: measures is 3: write it like measures = ["nDCG@10", "R@100"]',
@@ -534,7 +534,7 @@ def test_a_bad_file_is_refused_in_one_line(text, message, tmp_path, monkeypatch,
 def test_other_bad_inputs(files, capsys):
     for arguments, message in (
         (["none.toml"], "none.toml: no such file"),
-        (["data/suite.toml", "--baseline", "d"], "no run 'd' to be the baseline"),
+        (["data/suite.toml", "--baseline", "d"], "no run 'd' for the baseline"),
         (["data/suite.toml", "--plot", "x.txt"], "x.txt: a figure is an .svg, a .pdf or a .png file"),
         (["data/suite.toml", "--report", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the files"),
         (["data/suite.toml", "-o", "data/v.qrels", "--format", "csv"], "data/v.qrels: cannot be written: it is one of"),

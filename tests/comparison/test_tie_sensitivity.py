@@ -111,7 +111,7 @@ def test_the_command(demo, capfd):  # noqa: F811
         "dense: 75 of 1,200 documents are tied, perhaps only because of how scores were stored: all fit half precision"
         in text
     )
-    assert "means over 24 queries, queries qrels, double precision" in text
+    assert "Data: means over 24 queries, queries: qrels, double precision." in text
     assert cli(["ties", *FILES, "-m", "AP", "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))
     assert list(rows[0]) == ["measure", "run", "trec", "worst", "expected", "best", "best - worst"]

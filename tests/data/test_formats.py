@@ -569,7 +569,7 @@ def test_ragas_on_the_command_line(file, capfd):
     assert cli(["evaluate", path, path, "-m", "RR", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "rows,0.75"
     assert cli(["evaluate", path, "-m", "RR"]) == 2
-    assert "rows of ragas hold both: name their file twice" in capfd.readouterr().err
+    assert "a file of ragas rows has both: name it twice" in capfd.readouterr().err
 
 
 def test_columns_of_ragas_are_refused_with_what_to_give(file):

@@ -156,7 +156,7 @@ def test_parquet_from_a_pipe_and_packed(folder):
     ("path", "says"),
     [
         ("/dev/zero", "/dev/zero: is a device; name a file"),
-        ("/dev/null", "/dev/null: is empty"),
+        ("/dev/null", "/dev/null: the file is empty"),
         ("/proc/self/mem", "/proc/self/mem: cannot be read: Input/output error"),
         ("a\0b", "cannot be opened: embedded null byte"),
     ],

@@ -91,7 +91,7 @@ def test_exclude_self_adds_to_what_is_excluded_and_says_where_it_does_nothing():
     assert "exclude_self: no ranking has a document with the id of its query" in notes(
         gradely.evaluate({"q2": {"a": 1}}, run, ["RR"], exclude_self=True)
     )
-    with pytest.raises(DataError, match="exclude_self is True or False; found 'q1'"):
+    with pytest.raises(DataError, match="exclude_self must be True or False; found 'q1'"):
         gradely.evaluate(qrels, run, ["RR"], exclude_self="q1")
 
 
@@ -420,7 +420,7 @@ def test_the_record_of_a_gate_has_the_policies(folder, capfd):
     capfd.readouterr()
     assert cli(["gate", "q", "r", *policies, "--baseline", "kept.json"]) == 0
     out = capfd.readouterr()
-    assert "exclude_self True" in out.out + out.err
+    assert "exclude_self: True" in out.out + out.err
     assert "weighted means" in out.out + out.err
     for changed, says in (
         ([o for o in policies if o != "--exclude-self"], "saved with exclude_self True, not False"),

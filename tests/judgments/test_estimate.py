@@ -121,7 +121,7 @@ def test_what_cannot_be_estimated_is_refused_in_one_line():
     assert "no target 'all'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, target="all")
     assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=2)
     assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
-    assert "alpha is a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
+    assert "alpha must be a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
     kinds = {query: "rare" if i < 6 else "usual" for i, query in enumerate(QUERIES)}
     assert "people judged 2 queries of the segment 'rare', and each takes at least 5" in refusal(
         HUMAN, RUNS, ["AP"], judge=LLM, by=kinds
@@ -243,10 +243,10 @@ def test_the_command_refuses_in_one_line(files, capfd):
     assert "--judge" in capfd.readouterr().err
     assert run(["sample", "llm.qrels", "-n", "4"]) == 2
     assert capfd.readouterr().err == (
-        "gradely: a sample has at least 5 queries, since an estimate takes as many; found 4\n"
+        "gradely: a sample must have at least 5 queries, since an estimate needs as many; found 4\n"
     )
     assert run(["sample", "llm.qrels", "-n", "50"]) == 2
-    assert "50 queries cannot be drawn of 40" in capfd.readouterr().err
+    assert "cannot draw 50 of 40 queries" in capfd.readouterr().err
     assert run(["sample", "llm.qrels", "-n", "5", "--pool", "pool.csv"]) == 2
     assert "name them" in capfd.readouterr().err and not (files / "pool.csv").exists()
 
@@ -371,5 +371,5 @@ def test_a_sample_follows_the_policies_of_evaluate():
     assert all(documents == ["d", "p"] for documents in drawn.documents.values()) and len(drawn.documents) == 5
     assert gradely.sample(llm, {"r": run}, n=5, depth=1, exclude_self=True).documents[drawn.queries[0]] == ["p#1"]
     assert gradely.sample(llm, n=5, seed=0).queries != gradely.sample(llm, n=5, seed=4).queries
-    with pytest.raises(gradely.DataError, match="depth is a number of documents from 1 on; found 0"):
+    with pytest.raises(gradely.DataError, match="depth must be a number of documents of at least 1; found 0"):
         gradely.sample(llm, n=5, depth=0)

@@ -426,10 +426,10 @@ def test_a_list_of_what_to_judge_names_other_measures_that_are_open():
 BAD = {
     "best": ({"ties": "best"}, "ties='best' chooses the order of ties by the labels"),
     "run": ({"queries": "run"}, "queries='run' counts queries without any judgments"),
-    "depth": ({"depth": 0}, "the depth is how many documents of each ranking are open, from 1 on; found 0"),
-    "text": ({"labels": "abc"}, "labels of unjudged documents are numbers like 0, 1, 2"),
+    "depth": ({"depth": 0}, "the depth, the number of open documents of each ranking, must be at least 1; found 0"),
+    "text": ({"labels": "abc"}, "labels of unjudged documents must be numbers like 0, 1, 2"),
     "none": ({"labels": [0]}, "one above 0; found \\[0\\]"),
-    "top": ({"top": -1}, "top is the highest label of unjudged documents, a number above 0; found -1"),
+    "top": ({"top": -1}, "top, the highest label of unjudged documents, must be a number above 0; found -1"),
     "both": ({"top": 2, "labels": [0, 2]}, "state either the labels of unjudged documents or, with top"),
 }
 

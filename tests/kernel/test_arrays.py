@@ -252,7 +252,7 @@ def test_numbers_that_are_objects_are_numbers():
     scores, labels = np.array([[1, 2.5, Fraction(1, 3)]], object), np.array([LABELS_OF_ROW], object)
     assert evaluate_arrays(scores, labels, ["RR"])["RR"].tolist() == [1.0]
     for found in (None, "2", Decimal(1)):
-        with pytest.raises(DataError, match=re.escape(f"scores are numbers; found {found!r}")):
+        with pytest.raises(DataError, match=re.escape(f"scores must be numbers; found {found!r}")):
             evaluate_arrays(np.array([[1, 2.5, found]], object), labels, ["RR"])
     with pytest.raises(DataError, match="labels: a number is too large"):
         evaluate_arrays(scores, [[10**400, 1, 0]], ["RR"])
@@ -262,7 +262,8 @@ def test_numbers_that_are_objects_are_numbers():
 def test_a_seed_is_a_whole_number(seed):
     for flat in ({}, {"group": [2]}, {"qid": [1, 1]}):
         row = (lambda x: x) if flat else (lambda x: [x])
-        with pytest.raises(DataError, match=re.escape(f"the seed is a whole number of at least 0; found {seed!r}")):
+        message = f"the seed must be a whole number of at least 0; found {seed!r}"
+        with pytest.raises(DataError, match=re.escape(message)):
             evaluate_arrays(row([1, 1]), row([0, 1]), ["RR"], **flat, ties="random", seed=seed)
 
 

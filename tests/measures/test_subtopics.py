@@ -230,13 +230,13 @@ def test_without_subtopics_they_say_what_they_need(name):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("alpha_nDCG(alpha=2)", "alpha is the chance to be served, a number from 0 to 1; found 2"),
-        ("NRBP(beta=1)", "beta is the chance to go on, a number between 0 and 1; found 1"),
+        ("alpha_nDCG(alpha=2)", "alpha, the probability of being served, must be a number from 0 to 1; found 2"),
+        ("NRBP(beta=1)", "beta, the probability of continuing, must be a number between 0 and 1; found 1"),
         ("alpha_DCG(alpha=0)", "alpha_DCG(alpha=0) needs a cut-off, as in alpha_DCG(alpha=0)@10"),
-        ("ERR_IA(normalize=3)", "normalize is True or False; found 3"),
-        ("Dsharp_nDCG(gamma=-1)", "gamma is the weight of subtopic recall, a number from 0 to 1; found -1"),
+        ("ERR_IA(normalize=3)", "normalize must be True or False; found 3"),
+        ("Dsharp_nDCG(gamma=-1)", "gamma, the weight of subtopic recall, must be a number from 0 to 1; found -1"),
         ("D_nDCG(gain=cubic)", "no gain 'cubic': use one of linear, exp"),
-        ("StRecall(rel='x')", "rel is the lowest label that counts as relevant, a number"),
+        ("StRecall(rel='x')", "rel, the lowest label that counts as relevant, must be a number"),
         ("Coverage@20", "`StRecall@20` is that of subtopics or nuggets"),
     ],
 )

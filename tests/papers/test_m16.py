@@ -376,7 +376,7 @@ def test_the_authors_protocol_runs_on_their_files(tmp_path, month):
             "a,b\n",
             "News.csv:1: expected the columns IDLink, PublishDate, TimesPublishedTwitter; found a, b",
         ),
-        ("News.csv", "", "News.csv: is empty"),
+        ("News.csv", "", "News.csv: the file is empty"),
         ("News.csv", "IDLink,PublishDate,TimesPublishedTwitter\n1,soon,3\n", "News.csv:2: expected an id, a date and"),
         ("RankTable_Obama.csv.gz", "Timestamp,R1\n", ":1: expected Timestamp and 100 ids in a row; found 2 columns"),
         ("RankTable_Obama.csv.gz", ",".join("x" * 101) + "\nnow\n", ":2: expected a time first"),

@@ -212,9 +212,7 @@ def list_runs(
 ) -> tuple[dict[str, Callable[[], Run]], dict[str, float]]:
     """Return how to open each run and how large it is, by name; each feature of a LETOR file is a run."""
     if not runs and not inputs.features:
-        problem = (
-            "name a run to evaluate (or, of a LETOR file, a --feature; rows of ragas hold both: name their file twice)"
-        )
+        problem = "name a run to evaluate, or a --feature of a LETOR file; a file of ragas rows has both: name it twice"
         raise click.UsageError(problem, click.get_current_context())
     if [qrels, *runs].count("-") > 1:
         raise InputError("standard input (-) can be read only once: give a file for the other")

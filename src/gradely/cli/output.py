@@ -50,7 +50,7 @@ def format_of_path(path: str) -> str:
         import click
 
         endings = ", ".join(ENDINGS)
-        raise click.UsageError(f"{path}: the ending {ending} stands for no format; use {endings}, or name a --format")
+        raise click.UsageError(f"{path}: unknown extension {ending}; use {endings}, or name a --format")
     return ENDINGS.get(ending, "table")
 
 

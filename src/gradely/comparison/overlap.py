@@ -204,7 +204,7 @@ def overlap(
     """
     named = parse_all(measures)
     if depth is not None and (not isinstance(depth, Integral) or not is_number(depth) or depth < 1):
-        raise DataError(f"depth is a whole number of at least 1; found {depth!r}")
+        raise DataError(f"depth must be a whole number of at least 1; found {depth!r}")
     settings = Settings(duplicates=duplicates, document_pattern=document_pattern)
     opened = {name: open_as(run, columns, settings) for name, run in name_runs(runs).items()}
     if len(opened) < 2:

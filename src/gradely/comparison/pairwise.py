@@ -88,7 +88,7 @@ class Design(NamedTuple):
 def check_alpha(alpha: float) -> None:
     """Refuse what is no significance level."""
     if not 0 < alpha < 1:
-        raise DataError(f"alpha is a number between 0 and 1, like 0.05; found {alpha!r}")
+        raise DataError(f"alpha must be a number between 0 and 1, like 0.05; found {alpha!r}")
 
 
 def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:

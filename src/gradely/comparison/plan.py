@@ -124,11 +124,12 @@ class Plan(Result):
             f"{row.detectable:.4f}"
         )
         needed = self._say_needed(row.queries_needed, row.needed_low, row.needed_high)
-        parts = [found, f"their difference here, {row.difference:+.4f}, takes {needed}"]
+        parts = [found, f"their observed difference, {row.difference:+.4f}, needs {needed}"]
         if self.difference is not None:
             needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
             parts.append(
-                f"one of {self.difference:g} takes {needed}, and {queries} have power {row.power_for:.2f} for it"
+                f"a difference of {self.difference:g} needs {needed}, and {queries} detect it with power "
+                f"{row.power_for:.2f}"
             )
         return f"By {row.measure}, {'; '.join(parts)}."
 
@@ -144,9 +145,9 @@ class Plan(Result):
         """Return what the numbers rest on."""
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
-            f"two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}; effect and deviation are "
-            f"estimated from {count_of(self.queries, 'query')}, hence the {100 * (1 - self.alpha):g} % intervals of "
-            "numbers of queries, which are not corrected; the differences are assumed to be normal"
+            f"Test: two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}. Effect size and standard "
+            f"deviation are estimated from {count_of(self.queries, 'query')}; numbers of queries therefore have "
+            f"{100 * (1 - self.alpha):g} % intervals, uncorrected. Differences are assumed to be normal."
         )
 
 
@@ -254,9 +255,9 @@ def _note_beyond(beyond: list[str], rows: list[Planned]) -> list[Note]:
 
 def _check(power: float, difference: float | None) -> None:
     if not 0 < power < 1:
-        raise DataError(f"power is a number between 0 and 1, like 0.8; found {power!r}")
+        raise DataError(f"power must be a number between 0 and 1, like 0.8; found {power!r}")
     if difference is not None and not (difference > 0 and isfinite(difference)):
-        raise DataError(f"the difference to plan for is a number above 0, like 0.02; found {difference!r}")
+        raise DataError(f"the difference to plan for must be a number above 0, like 0.02; found {difference!r}")
 
 
 def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = False) -> float:

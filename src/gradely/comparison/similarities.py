@@ -113,7 +113,7 @@ class RBO(Similarity):
         """Refuse a persistence that is no chance, and other words."""
         super().check_parameters()
         if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p is the chance to go on, a number between 0 and 1; found {self.p!r}")
+            raise MeasureError(f"p, the probability of continuing, must be between 0 and 1; found {self.p!r}")
         check_choice("score", self.score, ("ext", "min"), MeasureError)
         check_choice("ties", self.ties, ("a", "b"), MeasureError)
 

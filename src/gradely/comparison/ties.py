@@ -122,7 +122,7 @@ class TieSensitivity(Result):
         policy = self.settings.queries
         queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
         judged = self.settings.describe(weighted=self.weighted)
-        return f"means over {queries}, queries {policy}{judged}, {self.settings.precision} precision"
+        return f"Data: means over {queries}, queries: {policy}{judged}, {self.settings.precision} precision."
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return how many documents tie, what each order of ties gives, and which runs change places."""

@@ -360,7 +360,7 @@ def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
         measure = parse(name)
         low, high = measure.bounds
         if isinstance(floor, bool) or not isinstance(floor, int | float) or not isfinite(floor):
-            raise DataError(f"the floor of {measure} is a number, like 0.85; found {floor!r}")
+            raise DataError(f"the floor of {measure} must be a number, like 0.85; found {floor!r}")
         if floor > high:
             raise DataError(
                 f"{measure} is at most {high:g}, so that a floor of {floor:g} always fails; give {_points(floor)}"

@@ -122,7 +122,7 @@ class Source:
         with self.stream() as stream:
             content = stream.readall()
         if not content.strip():
-            raise InputError(f"{self.name}: is empty")
+            raise InputError(f"{self.name}: the file is empty")
         return content
 
     def text(self) -> str:
@@ -191,7 +191,7 @@ class Source:
             empty = empty and not numbered
             yield numbered
         if empty:
-            raise InputError(f"{self.name}: is empty")
+            raise InputError(f"{self.name}: the file is empty")
 
 
 POSITION = Lock()

@@ -65,7 +65,7 @@ def evaluate_arrays(
     if are_by_subtopic(scores, labels):
         if group is not None or qid is not None:
             raise DataError(
-                "labels by subtopic have the shape [queries, documents, subtopics]: leave out group and qid"
+                "labels by subtopic must have the shape [queries, documents, subtopics]: leave out group and qid"
             )
         batch = from_arrays(scores, labels, mask, ties=ties, seed=seed)
         return {name: measure(batch) for name, measure in named.items()}

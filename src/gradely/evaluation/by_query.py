@@ -196,5 +196,5 @@ def check_baseline(name: str, runs: Collection[str]) -> None:
     """Refuse a baseline that is not among the runs."""
     if name not in runs:
         listing = ", ".join([*islice(runs, NAMED), *(["…"] if len(runs) > NAMED else [])])
-        hint = did_you_mean(name, runs) or f" It has to be one of the runs: {listing}."
-        raise DataError(f"no run {clip(name)} to be the baseline.{hint}")
+        hint = did_you_mean(name, runs) or f" Use one of the runs: {listing}."
+        raise DataError(f"no run {clip(name)} for the baseline.{hint}")

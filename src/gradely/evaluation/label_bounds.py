@@ -889,7 +889,7 @@ def bound_some(
 def depth_of(measure: Measure, depth: int | None) -> int:
     """Return how deep documents are open for a measure, unless that is stated; refuse what is no depth."""
     if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
-        raise DataError(f"the depth is how many documents of each ranking are open, from 1 on; found {depth!r}")
+        raise DataError(f"the depth, the number of open documents of each ranking, must be at least 1; found {depth!r}")
     return int(depth or measure.k or DEPTH)
 
 

@@ -137,11 +137,15 @@ class Labels(NamedTuple):
             raise DataError("state either the labels of unjudged documents or, with top, the end of a scale; not both")
         if top is not None:
             if not is_number(top) or top <= 0:
-                raise DataError(f"top is the highest label of unjudged documents, a number above 0; found {top!r}")
+                raise DataError(
+                    f"top, the highest label of unjudged documents, must be a number above 0; found {top!r}"
+                )
             return cls((0.0, *(label for label in found if 0 < label < top), float(top)), top=float(top))
         if labels is None:
             return cls(tuple(found)) if found[-1] > 0 else cls((*found, 1.0), assumed=True)
         values = [labels] if isinstance(labels, str) or not isinstance(labels, Iterable) else list(labels)
         if not all(is_number(label) for label in values) or max(values, default=0) <= 0:
-            raise DataError(f"labels of unjudged documents are numbers like 0, 1, 2, one above 0; found {labels!r}")
+            raise DataError(
+                f"labels of unjudged documents must be numbers like 0, 1, 2, with one above 0; found {labels!r}"
+            )
         return cls(tuple(sorted({float(label) for label in values})))

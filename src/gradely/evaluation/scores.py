@@ -202,7 +202,7 @@ class Scores(Result):
         A query counts as `least` at the least, as in gm_map of trec_eval, so that one 0 does not hide all others.
         """
         if not least > 0:
-            raise InputError(f"least is what a query counts at the least, a number above 0; found {least!r}")
+            raise InputError(f"least, the lowest value of a query, must be a number above 0; found {least!r}")
         logs = means(np.log(np.maximum(self.values, least)), self.weights)
         return {measure: exp(mean) for measure, mean in zip(self.measures, logs, strict=True)}
 

@@ -132,7 +132,7 @@ class Holes(Result):
         if name not in self.measures:
             raise DataError(f"{name} was not bounded: use one of {', '.join(self.measures)}")
         if count is not None and count < 1:
-            raise DataError(f"how many documents to judge is a whole number from 1 on; found {count!r}")
+            raise DataError(f"the number of documents to judge must be a whole number of at least 1; found {count!r}")
         bounds, pairs = self.found.bounds[name], [pair for pair in self.pairs if pair.measure == name]
         worth = self._worth(name)
         worth /= max(worth.sum(), LEAST)
@@ -225,8 +225,9 @@ class Holes(Result):
         settings = next(iter(self.found.bounds.values())).runs.stacked.settings
         policies = settings.describe(weighted=self.found.weights is not None)
         return (
-            f"means over {count_of(len(self.queries), 'query')}, ties {settings.ties}, queries {settings.queries}, "
-            f"{settings.precision} precision{policies}; an unjudged document may have {self.found.labels}"
+            f"Data: means over {count_of(len(self.queries), 'query')}, ties: {settings.ties}, queries: "
+            f"{settings.queries}, {settings.precision} precision{policies}. An unjudged document may have "
+            f"{self.found.labels}"
         )
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it

@@ -107,7 +107,7 @@ def sample(
     every = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude)
     check_size(n, len(every))
     if depth < 1:
-        raise DataError(f"depth is a number of documents from 1 on; found {depth!r}")
+        raise DataError(f"depth must be a number of documents of at least 1; found {depth!r}")
     segments = every.segments
     drawn = draw(sorted(every.queries), n, seed) if segments is None else draw_by_segment(every, n, seed)
     documents: dict[str, list[str]] = {}
@@ -135,9 +135,9 @@ def find_documents(
 def check_size(n: int, total: int) -> None:
     """Refuse a sample that is too small to estimate from, or larger than what it is drawn from."""
     if isinstance(n, bool) or not isinstance(n, int) or n < FEWEST:
-        raise DataError(f"a sample has at least {FEWEST} queries, since an estimate takes as many; found {n!r}")
+        raise DataError(f"a sample must have at least {FEWEST} queries, since an estimate needs as many; found {n!r}")
     if n > total:
-        raise DataError(f"{n:,} queries cannot be drawn of {total:,}: leave all of them to people, or take fewer")
+        raise DataError(f"cannot draw {n:,} of {total:,} queries: judge all of them, or draw fewer")
 
 
 def draw(names: list[str], n: int, seed: int) -> list[str]:

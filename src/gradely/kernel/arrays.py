@@ -76,7 +76,7 @@ def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
     xp, number = namespace(scores), real_type(namespace(scores))
     if 0 in labels.shape or tuple(labels.shape[:2]) != tuple(scores.shape):
         shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
-        raise DataError(f"labels by subtopic have the shape [queries, documents, subtopics]; found {shapes}")
+        raise DataError(f"labels by subtopic must have the shape [queries, documents, subtopics]; found {shapes}")
     labels = xp.astype(labels, number)
     scores, highest, mask = align_arrays(scores, xp.max(labels, axis=-1), mask, ties, 0)
     check_numbers(xp, {"label": labels if mask is None else xp.where(mask[:, :, None], labels, 0.0)})
@@ -147,13 +147,13 @@ def _numbers(name: str, values: Any) -> Array:
     if array.dtype.kind in "OUSV":
         for x in array.ravel().tolist():
             if not isinstance(x, Real):
-                raise DataError(f"{name} are numbers; found {repr(x)[:60]}")
+                raise DataError(f"{name} must be numbers; found {repr(x)[:60]}")
         try:
             return array.astype(np.float64)
         except OverflowError:
             raise DataError(f"{name}: a number is too large") from None
     if array.dtype.kind not in "biuf":
-        raise DataError(f"{name} are numbers; found {array.dtype}")
+        raise DataError(f"{name} must be numbers; found {array.dtype}")
     return array
 
 
@@ -388,7 +388,9 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
     scores, labels = as_arrays({"scores": scores, "labels": labels})
     if scores.ndim != 1 or scores.shape != labels.shape:
         shapes = f"{tuple(scores.shape)} and {tuple(labels.shape)}"
-        raise DataError(f"with groups, scores and labels are flat and of the same length; found the shapes {shapes}")
+        raise DataError(
+            f"with groups, scores and labels must be flat and of the same length; found the shapes {shapes}"
+        )
     if group is None and qid is None:
         raise DataError(
             f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"

@@ -25,7 +25,9 @@ class Table(NamedTuple):
         for label, value in table.items():
             if not is_number(label) or not is_number(value) or value < 0:
                 entry = f"{label!r}: {value!r}"
-                raise MeasureError(f"a table maps labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {entry}")
+                raise MeasureError(
+                    f"a table must map labels to numbers of at least 0, like {{1: 1, 2: 3}}; found {entry}"
+                )
         return cls(tuple(sorted((to_python(label), to_python(value)) for label, value in table.items())))
 
     def __call__(self, batch: Batch, labels: Array, exponent: Array | None = None) -> Array:
@@ -147,7 +149,7 @@ def log_from(base: float) -> Discount:
     if base == 10:
         return jk10
     if base <= 1:
-        raise MeasureError(f"the base of a logarithm is above 1, as in discount='jk(10)'; found {base:g}")
+        raise MeasureError(f"the base of a logarithm must be above 1, as in discount='jk(10)'; found {base:g}")
 
     def discount(batch: Batch, rank: Array) -> Array:
         return batch.xp.log(batch.xp.clip(rank, min=base)) / math.log(base)

@@ -53,7 +53,7 @@ def number(meaning: str, within: Range = ANY) -> Check:
 
     def check(name: str, value: Any) -> float:
         if not is_number(value) or not within.holds(value):
-            raise MeasureError(f"{name} is {meaning}, a number{within.text}; found {value!r}")
+            raise MeasureError(f"{name}, {meaning}, must be a number{within.text}; found {value!r}")
         return to_python(value)
 
     return check
@@ -62,14 +62,14 @@ def number(meaning: str, within: Range = ANY) -> Check:
 def check_whole(name: str, value: Any) -> int:
     """Return a positive whole number."""
     if not isinstance(value, Integral) or not is_number(value) or value < 1:
-        raise MeasureError(f"{name} is a whole number of at least 1; found {value!r}")
+        raise MeasureError(f"{name} must be a whole number of at least 1; found {value!r}")
     return int(value)
 
 
 def check_flag(name: str, value: Any) -> bool:
     """Return a truth value."""
     if not isinstance(value, bool):
-        raise MeasureError(f"{name} is True or False; found {value!r}")
+        raise MeasureError(f"{name} must be True or False; found {value!r}")
     return value
 
 

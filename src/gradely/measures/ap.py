@@ -273,7 +273,7 @@ def check_recall(name: str, value: Any) -> float | tuple[float, ...]:
     """Return a level of recall, or several."""
     levels = tuple(value) if isinstance(value, Iterable) else (value,)
     if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
-        raise MeasureError(f"{name} is a number from 0 to 1, or a list of such; found {value!r}")
+        raise MeasureError(f"{name} must be a number from 0 to 1, or a list of them; found {value!r}")
     levels = tuple(to_python(level) for level in levels)
     return levels[0] if len(levels) == 1 else levels
 

@@ -223,7 +223,7 @@ def check_cutoff(name: str, k: Any) -> int | None:
     if k is None:
         return None
     if not isinstance(k, Integral) or not is_number(k) or k < 1:
-        raise MeasureError(f"the cut-off k is a whole number of at least 1, as in {name}@10; found {k!r}")
+        raise MeasureError(f"the cut-off k must be a whole number of at least 1, as in {name}@10; found {k!r}")
     return int(k)
 
 

@@ -52,7 +52,7 @@ class Users(NamedTuple):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
         pairs = sorted((to_python(level), to_python(share)) for level, share in pairs)
         if any(level <= 0 for level, _ in pairs):
-            raise MeasureError(f"the levels of g are above 0, since 0 is not relevant; found {g!r}")
+            raise MeasureError(f"the levels of g must be above 0, since 0 is not relevant; found {g!r}")
         if any(share < 0 for _, share in pairs):
             raise MeasureError(f"the shares of g cannot be negative; found {g!r}")
         total = sum(float(share) for _, share in pairs)

@@ -194,7 +194,9 @@ def parse(name: MeasureLike) -> Measure:
     if isinstance(name, type) and issubclass(name, Measure):
         return name()
     if not isinstance(name, str):
-        raise MeasureError(f"a measure is a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {name!r}")
+        raise MeasureError(
+            f"a measure must be a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {name!r}"
+        )
     return _parse(name.strip())
 
 

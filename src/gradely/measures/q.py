@@ -101,7 +101,7 @@ class Blended(GainBased):
         if self.beta in ("inf", inf):
             self._set("beta", inf)
         elif not is_number(self.beta) or self.beta < 0:
-            raise MeasureError(f"beta is the weight of gain, a number of at least 0 or inf; found {self.beta!r}")
+            raise MeasureError(f"beta, the weight of gain, must be at least 0, or inf; found {self.beta!r}")
         else:
             self._set("beta", to_python(self.beta))
 

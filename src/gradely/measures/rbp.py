@@ -8,7 +8,7 @@ from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import BinaryOrGraded, Expected, Measure, ScaleBased
 from gradely.measures.precision import has_label
 
-CHANCE_TO_GO_ON = number("the chance to go on", BETWEEN_0_AND_1)
+CHANCE_TO_GO_ON = number("the probability of continuing", BETWEEN_0_AND_1)
 
 
 class Persistent(Measure):

@@ -183,7 +183,7 @@ class Novel(Diversity):
     alpha: float = parameter(
         default=0.5,
         doc="the chance that a user is served by a document that is relevant",
-        check=number("the chance to be served", FROM_0_TO_1),
+        check=number("the probability of being served", FROM_0_TO_1),
     )
 
     @property
@@ -269,7 +269,7 @@ class DiscountedByPatience(Novel):
     beta: float = parameter(
         default=0.5,
         doc="persistence: the chance to go on to the next document",
-        check=number("the chance to go on", BETWEEN_0_AND_1),
+        check=number("the probability of continuing", BETWEEN_0_AND_1),
     )
 
     def discount(self, batch: Batch, rank: Array) -> Array:

@@ -63,7 +63,7 @@ class Expecting(RateOfGain):
         super().check_parameters()
         if not is_number(self.T) or self.T <= 0 or self.least > self.T:
             bound = f"of at least {self.least:g}" if self.least else "above 0"
-            raise MeasureError(f"T is how much the user expects to gain, a number {bound}; found {self.T!r}")
+            raise MeasureError(f"T, the gain that the user expects, must be a number {bound}; found {self.T!r}")
         self._set("T", to_python(self.T))
 
 

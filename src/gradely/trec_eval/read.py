@@ -158,7 +158,7 @@ def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
     except InputError as error:
         raise Quit(UNREADABLE, str(error)) from None
     if empty:
-        raise Quit(UNREADABLE, f"{source.name}: is empty")
+        raise Quit(UNREADABLE, f"{source.name}: the file is empty")
 
 
 def _lines(source: Source) -> Iterator[tuple[int, bytes]]:

@@ -158,7 +158,9 @@ def parse_json(text: str, name: str) -> Any:
     try:
         return json.loads(text, object_pairs_hook=lambda pairs: _distinct(pairs, name))
     except json.JSONDecodeError as error:
-        raise InputError(f"{name}: is not JSON: {error.msg} in line {error.lineno}, column {error.colno}") from None
+        raise InputError(
+            f"{name}: is not valid JSON: {error.msg} in line {error.lineno}, column {error.colno}"
+        ) from None
     except RecursionError:
         raise InputError(f"{name}: is nested too deeply") from None
     except DataError:
