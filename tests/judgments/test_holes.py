@@ -772,3 +772,11 @@ def test_the_page_has_no_such_section_where_nothing_is_open(demo):
     assert about("qrels.txt", RUNS, ["muAP"]) is None
     judged = {"q": {"a": 1, "b": 0}, "r": {"a": 0, "b": 1}}
     assert about(judged, {name: {q: list(name) for q in judged} for name in ("ab", "ba")}, ["P@1"]) is None
+
+
+def test_where_no_label_is_relevant_nothing_is_open():
+    """Neither the labels of the qrels nor those stated reach the threshold, so that no label changes anything."""
+    qrels = {"q": {"a": 1, "b": 0}}
+    h = gradely.holes(qrels, {"r": {"q": ["x", "a"]}, "s": {"q": ["y"]}}, ["nDCG(relevance=binary(2))", "AP(rel=2)"])
+    assert all(ends == (0, 0) for of in h.ranges.values() for ends in of.values())
+    assert all(pair.decided and (pair.low, pair.high) == (0, 0) for pair in h.pairs) and h.judge().documents == []

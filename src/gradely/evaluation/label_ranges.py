@@ -59,7 +59,7 @@ def ideal_of(judged: Floats, levels: Floats, place: Floats, count: int) -> tuple
     """
     gains = -np.sort(-judged)
     sums = np.concatenate([[0.0], np.cumsum(place)])
-    below = np.concatenate([[0.0], levels[:-1]])
+    below = np.concatenate([[0.0], levels])[:-1]  # which is right without levels, too
     added = np.zeros((len(levels), count + 1))
     for j, (low, high) in enumerate(zip(below.tolist(), levels.tolist(), strict=True)):
         ends = np.append(np.unique(gains[(gains > low) & (gains < high)]), high)
