@@ -3,6 +3,8 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import chain, repeat
+from math import nan
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -54,6 +56,21 @@ class ChangedFile(Exception):
     """The file is not the same as when it was read first."""
 
 
+class FirstRow(NamedTuple):
+    """What likely mistakes are told by."""
+
+    query: str
+    rank: float
+    """NaN where there is none"""
+    score: float
+
+
+def join_ranks(rows: Triples, ranks: Iterable[object]) -> list[FirstRow]:
+    """Return rows with their ranks, as far as these are numbers."""
+    numbers = (float(rank) if isinstance(rank, int | float) else nan for rank in chain(ranks, repeat(None)))
+    return list(map(FirstRow, rows.query.names(), numbers, rows.value.tolist()))
+
+
 class Table(ABC):
     """Rows of query, document and number: a dataframe, a file, records."""
 
@@ -97,17 +114,9 @@ class Table(ABC):
         With `whole_queries`, no query is cut.
         """
 
-    def first_scores(self, most: int) -> Floats:
-        """Return the numbers of the first rows, as far as they are of one query, and at most a given number."""
-
-        def look(part: Any) -> Floats:
-            return _of_first_query(part.columns(), most)
-
-        return next(self.map_parts(look, 1, ignore, whole_queries=False), np.zeros(0))
-
-    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:  # noqa: ARG002 - of tables with ranks
-        """Return query, rank and score of the first rows, where there is a column of ranks; most tables have none."""
-        return ()
+    @abstractmethod
+    def first_rows(self, most: int) -> Iterable["FirstRow"]:
+        """Return the first rows of a run, at most a given number, as far as their scores are numbers."""
 
     def note_merged(self, count: int) -> None:
         """Note how many duplicates were merged; a table may be read more than once."""
@@ -162,11 +171,6 @@ def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
     query, document, value = part.columns()
     first = new_tokens(*query)
     return compact(query.take(first)), np.diff(first, append=len(value)), compact(document), value
-
-
-def _of_first_query(rows: Triples, most: int) -> Floats:
-    stop = [*new_tokens(*rows.query)[1:2].tolist(), len(rows.value)][0]
-    return np.array(rows.value[: min(stop, most)])
 
 
 class RowsByQuery(NamedTuple):
@@ -339,9 +343,12 @@ class MemoryTable(PartedTable):
     def take(self, start: int, stop: int) -> Triples:
         """Return some rows as arrays."""
 
-    def first_scores(self, most: int) -> Floats:
-        """Return the numbers of the first rows; no others are looked at."""
-        return _of_first_query(self.take(0, min(most, self.rows)), most)
+    ranks: Sequence[object] = ()
+    """the ranks of the first rows, where a run has them"""
+
+    def first_rows(self, most: int) -> Iterable[FirstRow]:
+        """Return the first rows."""
+        return join_ranks(self.take(0, min(most, self.rows)), self.ranks)
 
     def parts(self, *, whole_queries: bool) -> Iterator[Part]:
         """Yield stretches of rows."""

@@ -6,7 +6,7 @@ Each is a sentence beside the results, which says what was found and what to typ
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from itertools import islice
+from itertools import islice, takewhile
 from typing import Any
 
 import numpy as np
@@ -132,10 +132,8 @@ def _first_scores(scores: Scores) -> Floats:
 def _first_numbers(scores: Scores) -> Floats | Collection[float]:
     """Return the scores of the first ranking, of a table the first of them; none where documents came without."""
     if isinstance(scores, TableScores):
-        try:
-            return scores.table.first_scores(SAMPLE)
-        except IrregularText:  # it was read the plain way, which a guess is not worth
-            return np.zeros(0)
+        rows = list(scores.table.first_rows(SAMPLE))
+        return np.array([row.score for row in takewhile(lambda row: row.query == rows[0].query, rows)])
     ranking = next(iter(scores.values()), {})
     return () if isinstance(ranking, Ranked) else ranking.values()
 
@@ -146,7 +144,7 @@ def describe_distances(run: Run) -> str | None:
     What is looked at is the start of a table, which is at hand; mostly its first two rows say that all is well.
     """
     queries, before = set[str](), None
-    for query, rank, score in run.scores.table.ranked_rows(SAMPLE) if isinstance(run.scores, TableScores) else ():
+    for query, rank, score in run.scores.table.first_rows(SAMPLE) if isinstance(run.scores, TableScores) else ():
         if before is not None and query == before[0]:
             ranks, scores = rank - before[1], score - before[2]
             if not ranks * scores >= 0 or not ranks:  # or one of them is no number

@@ -9,6 +9,7 @@ import csv
 from collections.abc import Callable, Iterable, Iterator
 from io import StringIO
 from itertools import islice
+from math import nan
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, Values, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
-from gradely.data.table import IrregularText, Table
+from gradely.data.table import FirstRow, IrregularText, Table
 from gradely.errors import DataError, InputError, clip
 from gradely.tables import count_of
 
@@ -127,17 +128,15 @@ class CsvTable(Table):
         values.notes = self.notes = list(dict.fromkeys(values.notes))  # it may be read more than once
         return values
 
-    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
-        """Yield query, rank and score of the first rows, where there is a column of ranks."""
-        if self.rank is None or self.layout.value is None:
-            return
-        at = self.header.index(self.rank)
+    def first_rows(self, most: int) -> Iterable[FirstRow]:
+        """Yield the first rows that are as they should be."""
+        at, width = self.layout.value, self.layout.width
+        rank = None if self.rank is None else self.header.index(self.rank)
         for _, row in islice(self.records(), most):
-            if len(row) != self.layout.width or not (
-                reads_as_number(row[at]) and reads_as_number(row[self.layout.value])
-            ):
+            if at is None or len(row) != width or not reads_as_number(row[at]):
                 return
-            yield row[self.layout.query], float(row[at]), float(row[self.layout.value])
+            place = nan if rank is None or not reads_as_number(row[rank]) else float(row[rank])
+            yield FirstRow(row[self.layout.query], place, self.layout.sign * float(row[at]))
 
     def _is_unrated(self, row: list[str]) -> bool:
         """True for a row of Quepid that has no rating: a query alone in its line, or an empty cell."""

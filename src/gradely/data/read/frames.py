@@ -16,7 +16,17 @@ from gradely.data.columns import Triples, check_finite, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.formats import is_folder_or_pattern
 from gradely.data.source import Source
-from gradely.data.table import LONGEST, ROWS, MemoryTable, Part, PartedTable, ScatteredQueries, last_query
+from gradely.data.table import (
+    LONGEST,
+    ROWS,
+    FirstRow,
+    MemoryTable,
+    Part,
+    PartedTable,
+    ScatteredQueries,
+    join_ranks,
+    last_query,
+)
 from gradely.errors import DataError, InputError
 from gradely.lazy import optional
 
@@ -36,14 +46,6 @@ SAMPLE = 1000
 """rows whose ranks are kept, to be held against the scores"""
 
 
-def _ranked_rows(first: Any, roles: Roles, rank: str | None, most: int) -> Iterable[tuple[str, float, float]]:
-    """Return query, rank and score of the first rows of a frame, where it has ranks and both are numbers."""
-    if first is None or not all(_holds_numbers(first[name].dtype) for name in (rank, roles.value)):
-        return ()
-    rows = first.head(most).drop_nulls().rows(named=True)
-    return [(str(row[roles.query]), float(row[rank]), float(row[roles.value])) for row in rows]
-
-
 class FrameTable(MemoryTable):
     """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
 
@@ -54,8 +56,6 @@ class FrameTable(MemoryTable):
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
-        self.first: Any = None
-        """the first rows, with the ranks that stand beside the scores"""
         frame, self.roles = self._select(with_index(native), columns)
         self._hold(frame.collect() if isinstance(frame, nw.LazyFrame) else frame)
         if not self.rows:
@@ -75,7 +75,7 @@ class FrameTable(MemoryTable):
             names = [column for column in schema.names() if isinstance(column, str)]
             roles = self.pick_columns(names, columns, lambda: _sample(frame, names))
             if self.rank is not None and isinstance(frame, nw.DataFrame):
-                self.first = frame.select(*roles.names, self.rank).head(SAMPLE)
+                self.ranks = frame[self.rank].head(SAMPLE).to_list()
             return frame.select(roles.names), roles
         except nw.exceptions.DuplicateError:
             names = [column for column in native.columns if isinstance(column, str)]
@@ -84,10 +84,6 @@ class FrameTable(MemoryTable):
             if twice in roles.names:
                 raise InputError(f"{self.name}: duplicate column {twice!r}; rename or drop one") from None
             return nw.from_native(native[roles.names]), roles
-
-    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
-        """Return query, rank and score of the first rows, where there is a column of ranks."""
-        return _ranked_rows(self.first, self.roles, self.rank, most)
 
     def drop_nameless(self) -> int:
         """Leave out rows whose document is missing or NaN; return how many rows are left."""
@@ -260,11 +256,16 @@ class ParquetTable(PartedTable):
         for name in self._in_path(self.sources[0]):
             schema = schema if name in schema.names else schema.append(pa.field(name, pa.string()))
         self.types, self.roles = schema, self.pick_columns(schema.names, columns, lambda: _sample_of(file))
-        self.first = None if self.rank is None else _first_rows(file, SAMPLE, [*self.roles.names, self.rank])
+        beside = [] if self.rank is None else [self.rank]
+        self.first = _first_rows(file, SAMPLE, [*self.roles.names, *beside]) if self.kind == "score" else None
 
-    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
-        """Return query, rank and score of the first rows, where there is a column of ranks in the first file."""
-        return _ranked_rows(self.first, self.roles, self.rank, most)
+    def first_rows(self, most: int) -> Iterable[FirstRow]:
+        """Return the first rows of the first file, which has all columns unless some are in the names of folders."""
+        if self.first is None:
+            return ()
+        first = self.first.head(most)
+        ranks = () if self.rank is None else first[self.rank].to_list()
+        return join_ranks(triples_of(first, self.roles, self.kind, self.name, 0), ranks)
 
     def _in_path(self, source: Source) -> dict[str, str]:
         """Return the columns that are in the names of folders, as Hive, Spark and others write them: query_id=7."""

@@ -1,6 +1,6 @@
 """Records: lists of dicts, dataclasses or named tuples, as tables."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -158,13 +158,6 @@ class RecordTable(MemoryTable):
         if roles.value is None:
             self._check_unlabelled(flat, columns)
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
-
-    def ranked_rows(self, most: int) -> Iterable[tuple[str, float, float]]:
-        """Yield query, rank and score of the first records, where they have ranks."""
-        for query, rank, score in zip(self.query[:most], self.ranks[:most], self.value[:most].tolist(), strict=False):
-            if not isinstance(rank, int | float):
-                return
-            yield str(query), float(rank), score
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
         """Refuse a record with a label where the first one has none."""

@@ -13,7 +13,7 @@ from gradely.data.ids import decode
 from gradely.data.qrels import Qrels
 from gradely.data.read.lines import QRELS, RUN, Values, read, read_query, to_rank
 from gradely.data.source import Report, Source
-from gradely.data.table import IrregularText, Table
+from gradely.data.table import FirstRow, IrregularText, Table
 from gradely.parallel import cores
 
 if TYPE_CHECKING:
@@ -44,13 +44,13 @@ class TrecTable(Table):
         self.notes = list(values.notes)
         return values
 
-    def ranked_rows(self, most: int) -> Iterator[tuple[str, float, float]]:
-        """Yield query, rank and score of the first lines, as far as they are at hand."""
+    def first_rows(self, most: int) -> Iterator[FirstRow]:
+        """Yield the first lines, as far as they are at hand."""
         for line in self.source.head.split(b"\n", most)[:most]:
             words = line.split()
             if len(words) != RUN.width:  # cut off, or for the plain way to explain
                 return
-            yield decode(words[0]), to_rank(words[3]), to_rank(words[4])
+            yield FirstRow(decode(words[0]), to_rank(words[3]), to_rank(words[4]))
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
