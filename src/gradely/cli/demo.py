@@ -51,5 +51,5 @@ def _write(target: Path) -> None:
     for name, text in collection().items():
         path = target / name
         if path.exists() and path.read_bytes() != text.encode():
-            raise InputError(f"{path}: is there already and not from the demo; name another folder")
+            raise InputError(f"{path}: already exists and is not from the demo; name another folder")
         write_file(text.encode(), str(path))

@@ -13,8 +13,8 @@ from gradely.errors import MeasureError
 from gradely.evaluation.notes import Note
 from gradely.evaluation.properties import FAMILIES, Properties, find_family, measures_of
 from gradely.evaluation.result import Result, Section
+from gradely.kernel.parameters import show
 from gradely.measures import ALL, Measure, parameters
-from gradely.measures.base import show
 from gradely.measures.names import parse
 from gradely.relevance import AtLeast, Identity, Max, Phi, Relevance, Shift, Tabled
 from gradely.settings import TIES

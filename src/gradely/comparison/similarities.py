@@ -13,10 +13,8 @@ import numpy as np
 from gradely.comparison.kendall import correlate_both, kendall
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.errors import MeasureError, did_you_mean
-from gradely.kernel.parameters import Parametric, is_number, parameter
-from gradely.measures.base import check_cutoff, show
+from gradely.kernel.parameters import CHANCE_TO_GO_ON, Named, one_of, parameter
 from gradely.measures.names import plain_name, take_apart
-from gradely.settings import check_choice
 
 ROWS = 1 << 10
 """pairs of tie groups whose chances are worked on in one go"""
@@ -56,20 +54,15 @@ class Places(NamedTuple):
         return np.clip(depths - above, 0, tied) / tied
 
 
-class Similarity(Parametric):
+class Similarity(Named):
     """A number that says how alike two rankings are; NaN where it is undefined."""
 
-    name: ClassVar[str]
     title: ClassVar[str]
     """what it is, in a few words"""
     is_symmetric: ClassVar[bool] = True
     undefined: ClassVar[str] = ""
     """when it has no value"""
     k: int | None = parameter(default=None, doc="only the top k of both rankings count", kw_only=False)
-
-    def check_parameters(self) -> None:
-        """Refuse a cut-off that is not a positive whole number."""
-        self._set("k", check_cutoff(self.name, self.k))
 
     def __call__(self, x: Places, y: Places) -> float:
         """Return how alike two rankings are."""
@@ -78,15 +71,6 @@ class Similarity(Parametric):
     def compare(self, x: Places, y: Places) -> float:
         """Return how alike two rankings are that end at the cut-off."""
         raise NotImplementedError
-
-    def __str__(self) -> str:
-        """Return the name that reads back as this similarity."""
-        stated = [
-            f"{name}={show(getattr(self, name))}"
-            for name, declared in self.parameters.items()
-            if name != "k" and getattr(self, name) != declared.default
-        ]
-        return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
 
 
 class RBO(Similarity):
@@ -105,17 +89,13 @@ class RBO(Similarity):
 
     name = "RBO"
     title = "rank-biased overlap"
-    p: float = parameter(default=0.9, doc="the chance that the reader goes on to the next place")
-    score: str = parameter(default="ext", doc="'ext', extrapolated, or 'min', the lower bound")
-    ties: str = parameter(default="a", doc="'a', the mean over orders of ties, or 'b', corrected for ties")
-
-    def check_parameters(self) -> None:
-        """Refuse a persistence that is no chance, and other words."""
-        super().check_parameters()
-        if not is_number(self.p) or not 0 < self.p < 1:
-            raise MeasureError(f"p, the probability of continuing, must be between 0 and 1; found {self.p!r}")
-        check_choice("score", self.score, ("ext", "min"), MeasureError)
-        check_choice("ties", self.ties, ("a", "b"), MeasureError)
+    p: float = parameter(default=0.9, doc="the chance that the reader goes on to the next place", check=CHANCE_TO_GO_ON)
+    score: str = parameter(
+        default="ext", doc="'ext', extrapolated, or 'min', the lower bound", check=one_of(("ext", "min"))
+    )
+    ties: str = parameter(
+        default="a", doc="'a', the mean over orders of ties, or 'b', corrected for ties", check=one_of(("a", "b"))
+    )
 
     def compare(self, x: Places, y: Places) -> float:
         """Return the weighted mean of the agreement at each depth."""

@@ -59,6 +59,9 @@ def number(meaning: str, within: Range = ANY) -> Check:
     return check
 
 
+CHANCE_TO_GO_ON = number("the probability of continuing", BETWEEN_0_AND_1)
+
+
 def check_whole(name: str, value: Any) -> int:
     """Return a positive whole number."""
     if not isinstance(value, Integral) or not is_number(value) or value < 1:
@@ -203,6 +206,36 @@ class Parametric:
         """Show the parameters."""
         stated = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.parameters)
         return f"{type(self).__name__}({stated})"
+
+
+class Named(Parametric):
+    """A thing with a name, parameters and a cut-off, which prints the name that reads back as itself."""
+
+    name: ClassVar[str]
+    k: int | None = parameter(default=None, doc="cut-off", kw_only=False)
+
+    def check_parameters(self) -> None:
+        """Refuse a cut-off that is not a positive whole number."""
+        if self.k is None:
+            return
+        if not isinstance(self.k, Integral) or not is_number(self.k) or self.k < 1:
+            raise MeasureError(
+                f"the cut-off k must be a whole number of at least 1, as in {self.name}@10; found {self.k!r}"
+            )
+        self._set("k", int(self.k))
+
+    def __str__(self) -> str:
+        """Return the name, such as nDCG(gain='exp')@10."""
+        arguments = (
+            (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
+        )
+        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
+        return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
+
+
+def show(value: Any) -> str:
+    """Return a parameter's value as a name shows it."""
+    return repr(value) if isinstance(value, str | int | float) else str(value)
 
 
 def is_number(x: Any) -> bool:

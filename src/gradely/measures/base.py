@@ -4,7 +4,6 @@ import inspect
 import re
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable
-from numbers import Integral
 from textwrap import dedent
 from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 
@@ -12,7 +11,7 @@ from gradely.errors import MeasureError, NotFinite
 from gradely.kernel import by_place
 from gradely.kernel.backend import divide, ignore_overflow, is_any, namespace, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.parameters import POSITIVE, Parameter, Parametric, is_number, number, parameter, to_python
+from gradely.kernel.parameters import POSITIVE, Named, Parameter, number, parameter, show, to_python
 from gradely.kernel.ties import order_ties
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.parallel import cores, on_threads
@@ -33,14 +32,13 @@ class _MeasureType(ABCMeta):
         return measure @ k  # type: ignore[no-any-return]
 
 
-class Measure(Parametric, metaclass=_MeasureType):
+class Measure(Named, metaclass=_MeasureType):
     """A measure of ranking quality: from a Batch to one number per query.
 
     Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
     mostly 0, over a `norm`.
     """
 
-    name: ClassVar[str]
     takes_expected: ClassVar[bool] = True
     """False where no closed form is known of the mean over the orders of tied documents"""
     may_refuse: ClassVar[bool] = False
@@ -65,10 +63,6 @@ class Measure(Parametric, metaclass=_MeasureType):
     """how the mean over labels that are probabilities is taken; each class says it itself, and does not inherit it,
     since what holds of a measure need not hold of those that derive from it"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
-
-    def check_parameters(self) -> None:
-        """Refuse a cut-off that is not a positive whole number."""
-        self._set("k", check_cutoff(self.name, self.k))
 
     def __matmul__(self, k: Any) -> Self:
         """Return the measure with a cut-off, as in nDCG(gain="exp") @ 10."""
@@ -205,26 +199,9 @@ class Measure(Parametric, metaclass=_MeasureType):
     def degenerate(self, batch: Batch) -> Array:
         """Return [Q]: true where no document of the pool can earn anything, so that every ranking scores 0."""
 
-    def __str__(self) -> str:
-        """Return the name that reads back as this measure."""
-        arguments = (
-            (name, declared.default, getattr(self, name)) for name, declared in self.parameters.items() if name != "k"
-        )
-        stated = [f"{name}={show(value)}" for name, default, value in arguments if value != default]
-        return self.name + (f"({', '.join(stated)})" if stated else "") + (f"@{self.k}" if self.k else "")
-
     def _repr_html_(self) -> str:
         """Show its card in a notebook: formula, parameters, ties, reference."""
         return card(self)
-
-
-def check_cutoff(name: str, k: Any) -> int | None:
-    """Return a cut-off of something with this name, or none; refuse what is not a positive whole number."""
-    if k is None:
-        return None
-    if not isinstance(k, Integral) or not is_number(k) or k < 1:
-        raise MeasureError(f"the cut-off k must be a whole number of at least 1, as in {name}@10; found {k!r}")
-    return int(k)
 
 
 class Parts(NamedTuple):
@@ -276,11 +253,6 @@ def parameters(measure: type[Measure]) -> dict[str, Parameter]:
     """Return the parameters of a measure by name, the cut-off last."""
     rest = {name: declared for name, declared in measure.parameters.items() if name != "k"}
     return rest | {"k": measure.parameters["k"]}
-
-
-def show(value: Any) -> str:
-    """Return a parameter's value as a name shows it."""
-    return repr(value) if isinstance(value, str | int | float) else str(value)
 
 
 THRESHOLD = number("the lowest label that counts as relevant")

@@ -5,9 +5,9 @@ from collections import Counter
 from gradely.kernel.backend import equal_runs, to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import TiedQuery, TieGroup, fill_groups, hypergeometric
-from gradely.kernel.parameters import check_flag, parameter
+from gradely.kernel.parameters import CHANCE_TO_GO_ON, check_flag, parameter
 from gradely.measures.base import Graded
-from gradely.measures.rbp import CHANCE_TO_GO_ON, Persistent
+from gradely.measures.rbp import Persistent
 from gradely.measures.searched_measure import levels_of
 
 

@@ -3,12 +3,10 @@
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
 from gradely.kernel.gains import inverse_power
-from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
+from gradely.kernel.parameters import CHANCE_TO_GO_ON, parameter
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import BinaryOrGraded, Expected, Measure, ScaleBased
 from gradely.measures.precision import has_label
-
-CHANCE_TO_GO_ON = number("the probability of continuing", BETWEEN_0_AND_1)
 
 
 class Persistent(Measure):

@@ -16,7 +16,7 @@ from gradely.kernel.compositions import Adds
 from gradely.kernel.families import additive, cascade, count_in_top, first_hit, no_discount, rank_discount, threshold
 from gradely.kernel.gains import GAINS, LEAST_LOG, inverse_power
 from gradely.kernel.gains import log2 as log2_discount
-from gradely.kernel.parameters import BETWEEN_0_AND_1, FROM_0_TO_1, check_flag, number, one_of, parameter
+from gradely.kernel.parameters import CHANCE_TO_GO_ON, FROM_0_TO_1, check_flag, number, one_of, parameter
 from gradely.kernel.subtopics import greedy_order, number_kinds
 from gradely.kernel.ties import order_ties
 from gradely.measures.base import THRESHOLD, Measure
@@ -267,9 +267,7 @@ class DiscountedByPatience(Novel):
     """Discounted by the chance to look at each rank."""
 
     beta: float = parameter(
-        default=0.5,
-        doc="persistence: the chance to go on to the next document",
-        check=number("the probability of continuing", BETWEEN_0_AND_1),
+        default=0.5, doc="persistence: the chance to go on to the next document", check=CHANCE_TO_GO_ON
     )
 
     def discount(self, batch: Batch, rank: Array) -> Array:

@@ -18,8 +18,8 @@ from gradely.data.texts import Texts, length_for, select_texts
 from gradely.data.tie_counts import TieCounts
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
+from gradely.kernel.parameters import show
 from gradely.measures import Measure, parameters
-from gradely.measures.base import show
 from gradely.report import charts
 from gradely.report.data import BARS, Detail, Rankings, gather, script_data
 from gradely.report.holes import about_holes

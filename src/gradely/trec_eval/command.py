@@ -77,7 +77,7 @@ def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
         if judged.groups is None and column.by_group:
             raise Quit(IMPOSSIBLE, f"-m {column.name}: it is a mean over groups of judgments; add -R qrels_jg")
         if judged.groups is not None and not column.by_group:
-            raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not know groups of judgments; use -m qrels_jg")
+            raise Quit(IMPOSSIBLE, f"-m {column.name}: it does not support groups of judgments; use -m qrels_jg")
 
 
 def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:

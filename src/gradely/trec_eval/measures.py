@@ -484,7 +484,7 @@ def _columns(name: str, text: str | None, options: Options) -> list[Column]:
 
 def _check_name(name: str, compat: int) -> str:
     if name.startswith("prefs_") or name in PREFERENCES:
-        raise Quit(USAGE, f"-m {name}: measures of preference judgments are not here, only those of qrels")
+        raise Quit(USAGE, f"-m {name}: measures of preference judgments are not supported, only those of qrels")
     if compat == 9 and name in NEW:
         raise Quit(USAGE, f"-m {name}: there is no such measure in trec_eval 9; use --compat 10")
     if name not in TABLE:

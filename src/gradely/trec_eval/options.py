@@ -92,7 +92,10 @@ def parse(arguments: list[str]) -> Options:
     if len(files) != 2 and not early:
         raise Quit(USAGE, f"give two files, the judgments and the run; usage: {USAGE_LINE}")
     if "-D" in values:
-        raise Quit(USAGE, "-D shows the inside of trec_eval, which is not here; try `gradely explain` for one query")
+        raise Quit(
+            USAGE,
+            "-D shows trec_eval's internals, which gradely does not have; try `gradely explain`",
+        )
     qrels, run = files if len(files) == 2 else ("", "")
     return Options(
         qrels,
@@ -147,7 +150,7 @@ def check_formats(options: Options) -> None:
     """Refuse formats that are not read here."""
     form = options.qrels_format
     if form in PREFERENCES:
-        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not read here, only {QRELS} and {GROUPED}")
+        raise Quit(UNREADABLE, f"-R {form}: preference judgments are not supported, only {QRELS} and {GROUPED}")
     if form not in (QRELS, GROUPED):
         hint = did_you_mean(form, (QRELS, GROUPED))
         raise Quit(UNREADABLE, f"-R {form}: no such format of judgments; use {QRELS} or {GROUPED}.{hint}")

@@ -331,7 +331,7 @@ def _score(source: Source, number: int, text: str) -> float:
     """Return a score."""
     score = atof(text)
     if isnan(score):
-        raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {text}, which has no place in a ranking")
+        raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {text}, which cannot be ranked")
     return score
 
 
