@@ -66,38 +66,6 @@ def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monk
     assert observer.details(hits).tops == {0: (["y", "d1"], [1, 3]), 1: (["d1", "x"], [2]), 2: (["d5"], [1])}
 
 
-def test_the_rows_of_a_frame_are_not_made_dicts(monkeypatch):
-    expected = gradely.evaluate(QRELS, RUN, ["AP", "RR"]).per_query()
-    monkeypatch.setattr(sys.modules["gradely.data.locate"], "align", None)
-    assert gradely.evaluate(QRELS, pd.DataFrame(ROWS), ["AP", "RR"]).per_query() == expected
-
-
-def test_ids_that_are_text_are_not_made_text_again(monkeypatch):
-    monkeypatch.setattr(LOCATE, "rename_docs", None)
-    assert align(gradely.read_qrels(QRELS), Run(RUN), Settings()).row.tolist() == [0, 2, 3, 5]
-
-
-def many_rankings(rises):
-    """Return 20 rankings of 1, 2, 3, 1, … scores, which fall, or rise; and a score of each to look for, the last."""
-    sizes = np.array([1, 2, 3] * 7)[:20]
-    stop = np.cumsum(sizes)
-    rankings = [np.arange(size, dtype=float)[:: 1 if rises else -1] + i for i, size in enumerate(sizes)]
-    return np.concatenate(rankings), stop - sizes, stop, np.array([ranking[-1] for ranking in rankings])
-
-
-def test_many_rankings_that_fall_are_searched_together(monkeypatch):
-    scores, start, stop, mine = many_rankings(rises=False)
-    monkeypatch.setattr(LOCATE, "_count_in", None)
-    above, tied = count_above(scores, start, stop, np.arange(20), mine)
-    assert above.tolist() == (stop - start - 1).tolist() and tied.tolist() == [1] * 20
-
-
-def test_many_rankings_that_rise_are_not():
-    scores, start, stop, mine = many_rankings(rises=True)
-    above, tied = count_above(scores, start, stop, np.arange(20), mine)
-    assert above.tolist() == [0] * 20 and tied.tolist() == [1] * 20
-
-
 # Hits and blocks
 
 
@@ -203,6 +171,17 @@ def test_ids_take_little_memory():
     assert (tokens.start.dtype, tokens.size.dtype) == (np.uint32, np.uint16)
 
 
+@pytest.mark.parametrize("rises", [False, True])
+def test_documents_above_and_tied_are_counted_in_rankings_that_fall_and_that_rise(rises):
+    """Those that fall are searched together, the others one by one."""
+    sizes = np.array([1, 2, 3] * 7)[:20]
+    stop = np.cumsum(sizes)
+    rankings = [np.arange(size, dtype=float)[:: 1 if rises else -1] + i for i, size in enumerate(sizes)]
+    last = np.array([ranking[-1] for ranking in rankings])
+    above, tied = count_above(np.concatenate(rankings), stop - sizes, stop, np.arange(20), last)
+    assert above.tolist() == ([0] * 20 if rises else (sizes - 1).tolist()) and tied.tolist() == [1] * 20
+
+
 @pytest.mark.parametrize(("names", "expected"), [("abb", [0, 1, 1]), ("abc", None), ("aba", [0, 1, 0])])
 def test_rows_that_share_a_hash_are_told_apart(monkeypatch, names, expected):
     monkeypatch.setattr(columns, "hashes", lambda text, start, stop: np.zeros(len(start), np.uint64))
@@ -224,9 +203,7 @@ def test_rows_that_share_a_hash_are_told_apart(monkeypatch, names, expected):
     ],
     ids=lambda array: str(array.type),
 )
-def test_arrow_text_is_taken_from_its_buffer(monkeypatch, array):
-    """One by one ids would be the same, but later."""
-    monkeypatch.setattr(ids, "from_objects", None)
+def test_arrow_text_of_every_type_is_read(array):
     assert ids.from_arrow(array, "run").names() == ["a", "é", ""]
 
 
@@ -237,11 +214,6 @@ def test_arrow_text_may_be_empty():
 def test_numbers_of_dictionaries_are_ids():
     for values, names in (([10, 20, 10], ["10", "20", "10"]), ([1.0, 2.5, 1.0], ["1", "2.5", "1"])):
         assert ids.from_arrow(pa.array(values).dictionary_encode(), "run").names() == names
-
-
-def test_whole_numbers_are_not_made_text_one_by_one(monkeypatch):
-    monkeypatch.setattr(ids, "Tokens", None)
-    assert ids.from_objects([7, -1, 10], "run").names() == ["7", "-1", "10"]
 
 
 def test_a_dictionary_is_decoded_only_where_it_is_longer_than_the_rows():
@@ -259,8 +231,7 @@ def test_what_is_no_text_is_shown_with_what_is_around_it():
 
 
 @pytest.mark.parametrize("kind", [np.int8, np.int64, np.uint64, np.float64])
-def test_whole_numbers_are_written_in_digits(kind, monkeypatch):
-    monkeypatch.setattr(ids, "from_objects", None)
+def test_whole_numbers_are_written_in_digits(kind):
     small, large = [0, 7, 10, 99, 100], [1234, 5678, 9999, 10_000, 90_012_345, 100_000_000, 1_234_567_890_123_456]
     least = [np.iinfo(kind).min] if kind != np.float64 else [-7]
     numbers = [*small, *least, *([] if kind == np.int8 else large), *([2**64 - 1] if kind == np.uint64 else [])]

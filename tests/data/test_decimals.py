@@ -27,28 +27,6 @@ def refuse(text):
     raise AssertionError(f"{text} should not be unusual")
 
 
-@pytest.mark.parametrize(
-    "texts",
-    [
-        ["7"],
-        ["10", "7", "0"],
-        ["12345679", "1", "99999999"],
-        ["123456789", "1"],
-        ["9007199254740991", "5", "123456789012"],
-        ["0.5", "10.5", ".5"],
-        ["5.", "17."],
-        ["0.1234567", "3.7654321"],
-        ["12345678.25", "1.50", "12345.00"],
-        ["123456789012.125", "1.125"],
-        ["1.5", "12345.5"],
-        ["12.5678", "9876.5432"],
-    ],
-)
-def test_numbers_with_as_many_decimals_are_read_at_once(texts, monkeypatch):
-    monkeypatch.setattr(module, "_parse_any", None)
-    assert parse(texts, refuse) == [float(text) for text in texts]
-
-
 SPELLINGS = st.one_of(
     st.floats(allow_nan=False, allow_infinity=False).map(repr),
     st.floats(1e-7, 1e9).map("{:.17f}".format),

@@ -416,14 +416,6 @@ def test_frames_are_read_without_pyarrow(monkeypatch):
         assert dict(gradely.read_run(frame).scores) == {"é": {"d1": 2.0, "": 1.0}, "b": {"d3": 3.0}}
 
 
-@pytest.mark.parametrize("values", [[1, 0], [0.5, 2.0], [True, False]])
-def test_numbers_of_a_frame_are_taken_as_they_are(monkeypatch, values):
-    """One by one they would be the same, but later."""
-    monkeypatch.setattr(frames, "numbers_of_objects", None)
-    qrels = gradely.read_qrels(pd.DataFrame({"qid": ["q", "q"], "docno": ["a", "b"], "label": values}))
-    assert qrels.labels("q") == {"a": float(values[0]), "b": float(values[1])}
-
-
 def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
     tables = [{"a": 1.0, "b": 2}, {"c": np.float32(0.5)}]
     assert columns.flat(tables, None).tolist() == [1.0, 2.0, 0.5]

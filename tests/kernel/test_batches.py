@@ -1,7 +1,6 @@
 """Batches from arrays: what stands in their fields, in padding too, and which way is taken to it."""
 
 import re
-from types import SimpleNamespace
 
 import array_api_strict as strict
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 
 import gradely
 from gradely import DataError
-from gradely.evaluation import arrays
 from gradely.kernel import arrays as groups
 from gradely.kernel import backend, batch
 from gradely.kernel.backend import divide, rank_rows, sum_rows
@@ -199,12 +197,6 @@ def test_distinct_labels_of_many(monkeypatch, few):
 # Arrays of other libraries
 
 
-def test_arrays_of_other_libraries_are_not_cut_into_blocks(monkeypatch):
-    monkeypatch.setattr(arrays, "_in_rows", None)
-    found = gradely.evaluate_arrays(strict.asarray([[0.9, 0.4]]), [[0, 1]], ["RR"])
-    assert [float(value) for value in found["RR"]] == [0.5]
-
-
 def test_flat_arrays_of_other_libraries_need_groups():
     with pytest.raises(DataError, match="2 scores in a row: say which query each belongs to"):
         gradely.evaluate_arrays(strict.asarray([0.9, 0.4]), strict.asarray([0, 1]), ["RR"])
@@ -214,19 +206,6 @@ def test_long_rows_of_jax_are_not_flagged_by_bits(monkeypatch):
     monkeypatch.setattr("array_api_compat.is_jax_array", lambda x: True)
     assert [backend.has_short_rows(strict.ones((2, width))) for width in (1, 31, 32)] == [True, True, False]
     assert not backend.has_short_rows(np.ones((2, 3)))
-
-
-def test_numbers_are_never_counted_as_flags(monkeypatch):
-    monkeypatch.setattr(backend, "has_short_rows", lambda x: True)
-    monkeypatch.setattr(backend, "_flags_before", None)
-    before = backend.sums_to_look_up(np.array([[1.0, 2.0, 3.0]]), np.float64)
-    assert before(np.array([[0, 1, 3]])).tolist() == [[0.0, 1.0, 6.0]]
-
-
-def test_pytorch_gathers_along_rows(monkeypatch):
-    monkeypatch.setattr(backend, "_is_torch", lambda x: True)
-    table = SimpleNamespace(gather=lambda axis, columns: (axis, columns))
-    assert backend.take_in_rows(table, SimpleNamespace(long=lambda: "columns")) == (1, "columns")
 
 
 # What a prompt and a notebook show

@@ -652,15 +652,6 @@ def test_help_is_in_columns(capfdbinary):
     assert len(named) == len(ABOUT) and len({line.index(ABOUT[name]) for line, name in named}) == 1
 
 
-@pytest.mark.parametrize("qrels", [QRELS, QRELS.removesuffix("\n")])
-@pytest.mark.parametrize("comment", ["", "# a run\n"])
-def test_regular_text_is_read_the_fast_way(trec_eval, monkeypatch, qrels, comment):
-    expected = trec_eval("-q")
-    monkeypatch.setattr(read, "_plain_judgments", None)
-    monkeypatch.setattr(read, "_plain_run", None)
-    assert trec_eval("-q", qrels, comment + RUN) == expected
-
-
 def test_blank_lines_are_passed_over_line_by_line(trec_eval):
     qrels, ranking = (text.replace("a", "\xe9") for text in (QRELS, RUN))
     blank = "\n# a run\n" + ranking.replace("1 Q0 z", " \n1 Q0 z")
