@@ -60,16 +60,18 @@ class MeasureType(StringParamType):
         """Complete the name, in any case of letters; after @, a cut-off."""
         from click.shell_completion import CompletionItem
 
-        from gradely.measures import ALL
-
         name, at, cut_off = incomplete.partition("@")
         if at:
             ends = [str(k) for k in CUT_OFFS if str(k).startswith(cut_off)]
             return [CompletionItem(f"{name}@{end}") for end in ends]
-        names = {measure.name: (measure.__doc__ or "").partition("\n")[0] for measure in ALL} | dict.fromkeys(
-            self.words
-        )
-        return [CompletionItem(key, help=text) for key, text in names.items() if key.lower().startswith(name.lower())]
+        names = self.names().items()
+        return [CompletionItem(key, help=text) for key, text in names if key.lower().startswith(name.lower())]
+
+    def names(self) -> dict[str, str | None]:
+        """Return what can be completed, each with a line of help."""
+        from gradely.measures import ALL
+
+        return {measure.name: (measure.__doc__ or "").partition("\n")[0] for measure in ALL} | dict.fromkeys(self.words)
 
 
 class FormatType(click.Choice[str]):

@@ -1,42 +1,23 @@
 """gradely overlap."""
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
-from click.types import StringParamType
 
 from gradely.cli import options
-from gradely.cli.options import InputOptions, list_runs, split_names
+from gradely.cli.options import InputOptions, MeasureType, list_runs, split_names
 from gradely.cli.output import Bar, OutputOptions, write_result
 from gradely.comparison.overlap import DEFAULT, overlap
 from gradely.comparison.similarities import SIMILARITIES
 from gradely.data.selection import read_queries
 
-if TYPE_CHECKING:
-    from click.shell_completion import CompletionItem
 
+class SimilarityType(MeasureType):
+    """The name of a measure of overlap."""
 
-class SimilarityType(StringParamType):
-    """A measure of overlap, which the shell completes."""
-
-    name = "measure"
-
-    def shell_complete(
-        self,
-        ctx: click.Context,  # noqa: ARG002 - click's signature
-        param: click.Parameter,  # noqa: ARG002
-        incomplete: str,
-    ) -> "list[CompletionItem]":
-        """Complete the name, in any case of letters."""
-        from click.shell_completion import CompletionItem
-
-        start = incomplete.lower()
-        return [
-            CompletionItem(name, help=kind.title)
-            for name, kind in SIMILARITIES.items()
-            if name.lower().startswith(start)
-        ]
+    def names(self) -> dict[str, str | None]:
+        """Return the measures of overlap."""
+        return {name: kind.title for name, kind in SIMILARITIES.items()}
 
 
 @options.command("overlap")

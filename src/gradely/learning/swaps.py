@@ -11,7 +11,6 @@ Its `changes` gives E|Δ| of each pair for the places that documents have by the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple, TypeAlias
 
 from gradely.errors import MeasureError
@@ -60,100 +59,64 @@ class Additive(NamedTuple):
         return change
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Harmonics:
+class Harmonics(NamedTuple):
     """Means over places of 1/m for places m up to the cut-off k, [Q, n]; `behind` of sums of 1/m over other places.
 
     A number `…_one` goes with a document counted for sure, `…_other` with the chance of a place to hold a relevant one.
     """
 
     places: Places
-    k: int | None
+    inverse: Array
+    """[n] 1/m at each place m"""
+    upper_one: Array
+    """the mean of 1/a"""
+    upper_other: Array
+    """the mean of (places of the group above a)/a"""
+    upper_behind: Array
+    """the mean of Σ 1/m over the places of the group below a"""
+    lower_one: Array
+    """the mean of 1/b"""
+    lower_other: Array
+    """the mean of (places of the group above b)/b"""
+    lower_behind: Array
+    """the mean of -Σ 1/m over the places of the group above b"""
+    pair_upper: Array
+    """over pairs a < b in one group, the mean of 1/a"""
+    pair_lower: Array
+    """the mean of 1/b"""
+    pair_other: Array
+    """the mean of (others of the group above a)/a - (others above b)/b"""
+    pair_behind: Array
+    """the mean of Σ 1/m over the places between"""
 
-    @cached_property
-    def inverse(self) -> Array:
-        """1/m at each place m."""
-        rank = self.places.rank
-        return 1.0 / rank if self.k is None else self.places.xp.where(rank <= self.k, 1.0 / rank, 0.0)
+    @classmethod
+    def of(cls, places: Places, k: int | None) -> "Harmonics":
+        """Take the means over the places of each document's tie group."""
+        inverse = 1.0 / places.rank if k is None else places.xp.where(places.rank <= k, 1.0 / places.rank, 0.0)
+        ones, prefix = inverse * places.rank, places.prefix(inverse)
+        first, last = places.to_real(places.start) + 1, places.to_real(places.stop)
+        upper, lower = places.upper(inverse), places.lower(inverse)
+        pair_upper, pair_lower = places.as_upper(inverse), places.as_lower(inverse)
+        pair_ones = places.as_lower(ones)
+        above_upper = places.as_upper(ones) - first * pair_upper
+        return cls(
+            places,
+            inverse,
+            upper_one=upper,
+            upper_other=places.upper(ones) - first * upper,
+            upper_behind=places.share * prefix[places.stop] - places.upper(prefix[1:]),
+            lower_one=lower,
+            lower_other=places.lower(ones) - first * lower,
+            lower_behind=prefix[places.start] - places.lower(prefix[:-1]),
+            pair_upper=pair_upper,
+            pair_lower=pair_lower,
+            pair_other=above_upper - (pair_ones - (first + 1) * pair_lower),
+            pair_behind=last * pair_lower - pair_ones,
+        )
 
-    @cached_property
-    def ones(self) -> Array:
-        """1 at each place."""
-        return self.inverse * self.places.rank
-
-    @cached_property
-    def prefix(self) -> Array:
-        """The sums of 1/m over the first 0, 1, … places."""
-        return self.places.prefix(self.inverse)
-
-    @cached_property
-    def first(self) -> Array:
-        """[Q, n] the first place of each document's group, a real number."""
-        return self.places.to_real(self.places.start) + 1
-
-    @cached_property
-    def upper_one(self) -> Array:
-        """The mean of 1/a."""
-        return self.places.upper(self.inverse)
-
-    @cached_property
-    def upper_other(self) -> Array:
-        """The mean of (places of the group above a)/a."""
-        return self.places.upper(self.ones) - self.first * self.upper_one
-
-    @cached_property
-    def upper_behind(self) -> Array:
-        """The mean of Σ 1/m over the places of the group below a."""
-        places = self.places
-        return places.share * self.prefix[places.stop] - places.upper(self.prefix[1:])
-
-    @cached_property
-    def lower_one(self) -> Array:
-        """The mean of 1/b."""
-        return self.places.lower(self.inverse)
-
-    @cached_property
-    def lower_other(self) -> Array:
-        """The mean of (places of the group above b)/b."""
-        return self.places.lower(self.ones) - self.first * self.lower_one
-
-    @cached_property
-    def lower_behind(self) -> Array:
-        """The mean of -Σ 1/m over the places of the group above b."""
-        return self.prefix[self.places.start] - self.places.lower(self.prefix[:-1])
-
-    @cached_property
-    def pair_upper(self) -> Array:
-        """Over pairs a < b in one group, the mean of 1/a."""
-        return self.places.as_upper(self.inverse)
-
-    @cached_property
-    def pair_lower(self) -> Array:
-        """The mean of 1/b."""
-        return self.places.as_lower(self.inverse)
-
-    @cached_property
-    def pair_other(self) -> Array:
-        """The mean of (others of the group above a)/a - (others above b)/b."""
-        places = self.places
-        upper = places.as_upper(self.ones) - self.first * self.pair_upper
-        return upper - (places.as_lower(self.ones) - (self.first + 1) * self.pair_lower)
-
-    @cached_property
-    def pair_behind(self) -> Array:
-        """The mean of Σ 1/m over the places between."""
-        places = self.places
-        return places.to_real(places.stop) * self.pair_lower - places.as_lower(self.ones)
-
-    @cached_property
-    def one_other(self) -> Array:
-        """How many other documents the group has, at least 1, a real number."""
-        return self.places.xp.clip(self.places.size - 1, min=1.0)
-
-    @cached_property
-    def two_others(self) -> Array:
-        """How many documents beside two the group has, at least 1."""
-        return self.places.xp.clip(self.places.size - 2, min=1.0)
+    def others(self, count: int) -> Array:
+        """Return how many documents beside one, or two, the group has, at least 1, a real number."""
+        return self.places.xp.clip(self.places.size - count, min=1.0)
 
 
 class LevelSums(NamedTuple):
@@ -204,7 +167,7 @@ class Thresholds:
         It is right where the other one is not above.
         """
         level = reorder(self.level, order)
-        harmonics = Harmonics(places, self.k)
+        harmonics = Harmonics.of(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight, sums = self.weight[:, :, None], sum_around(places, harmonics, x)
         parts = (_upper(harmonics, x, sums), _lower(harmonics, x, sums), _within(harmonics, sums))
@@ -225,21 +188,21 @@ def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, with
 
 def _upper(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
     """What the group of the upper document gives, at place a: the other one stands below the group."""
-    chance = (sums.within - x) / harmonics.one_other
+    chance = (sums.within - x) / harmonics.others(1)
     own = (sums.before + 1) * harmonics.upper_one
     return own + chance * (harmonics.upper_other + harmonics.upper_behind) - harmonics.places.share * sums.behind_stop
 
 
 def _lower(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
     """What the group of the lower one takes away, at place b; if it is not relevant, the upper one is, and no other."""
-    chance = (sums.within - x) / harmonics.one_other
+    chance = (sums.within - x) / harmonics.others(1)
     own = (sums.before + x) * harmonics.lower_one
     return own + chance * (harmonics.lower_other + harmonics.lower_behind) - sums.behind_start
 
 
 def _within(harmonics: Harmonics, sums: LevelSums) -> Array:
     """The mean over pairs of places of one group that holds both, one of them relevant."""
-    chance = (sums.within - 1) / harmonics.two_others
+    chance = (sums.within - 1) / harmonics.others(2)
     own = (sums.before + 1) * (harmonics.pair_upper - harmonics.pair_lower)
     return own + chance * (harmonics.pair_other + harmonics.pair_behind)
 
@@ -265,7 +228,7 @@ class WeightedThresholds(Thresholds):
     def changes(self, places: Places, order: Array) -> Callable[[slice], Array]:
         """Return the same, with the weight of each document."""
         xp, level, document = places.xp, reorder(self.level, order), reorder(self.document, order)
-        harmonics = Harmonics(places, self.k)
+        harmonics = Harmonics.of(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
         weight = self.weight[:, :, None]
         counts, weights = sum_around(places, harmonics, x), sum_around(places, harmonics, x * document)
@@ -293,7 +256,7 @@ def _tables(weight: Array, parts: Parts, level: Array) -> Parts:
 
 def _upper_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
     """What the group of the upper document gives."""
-    chance, weight = ((s.within - own) / harmonics.one_other for s, own in ((counts, x), (weights, x * document)))
+    chance, weight = ((s.within - own) / harmonics.others(1) for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + 1) * harmonics.upper_one + chance * harmonics.upper_other
     others = weight * harmonics.upper_behind - harmonics.places.share * weights.behind_stop
     return Parts(own, others, own)
@@ -301,15 +264,15 @@ def _upper_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: 
 
 def _lower_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
     """What the group of the lower document takes away."""
-    chance, weight = ((s.within - own) / harmonics.one_other for s, own in ((counts, x), (weights, x * document)))
+    chance, weight = ((s.within - own) / harmonics.others(1) for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + x) * harmonics.lower_one + chance * harmonics.lower_other
     return Parts(own, weight * harmonics.lower_behind - weights.behind_start, own)
 
 
 def _within_weighted(harmonics: Harmonics, counts: LevelSums, weights: LevelSums) -> Parts:
     """The mean over pairs of places of one group that holds both."""
-    behind = harmonics.pair_behind / harmonics.two_others
-    one, two = ((counts.within - n) / harmonics.two_others for n in (1, 2))
+    behind = harmonics.pair_behind / harmonics.others(2)
+    one, two = ((counts.within - n) / harmonics.others(2) for n in (1, 2))
     step = (counts.before + 1) * (harmonics.pair_upper - harmonics.pair_lower)
     own = step + one * harmonics.pair_other - behind
     return Parts(own, weights.within * behind, step - harmonics.pair_lower + two * harmonics.pair_other)

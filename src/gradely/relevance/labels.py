@@ -48,10 +48,7 @@ def highest_label(levels: Levels) -> float:
 class Identity(Relevance):
     """The label itself."""
 
-    @property
-    def by_label(self) -> bool:
-        """True: it looks at labels one by one."""
-        return True
+    by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch as it is."""
@@ -77,10 +74,7 @@ class AtLeast(Relevance):
         default=1, doc="the lowest label that counts", kw_only=False, check=number("the lowest label that counts")
     )
 
-    @property
-    def by_label(self) -> bool:
-        """True: it looks at labels one by one."""
-        return True
+    by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with 1 and 0 for labels."""
@@ -150,11 +144,7 @@ class Tabled(Relevance):
     """Relevance of one's own, label by label."""
 
     table: Table = parameter(default=Table(()), doc="relevance by label", kw_only=False)
-
-    @property
-    def by_label(self) -> bool:
-        """True: it looks at labels one by one."""
-        return True
+    by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
         """Return the batch with its labels looked up; the pool is sorted anew, since a table need not rise."""
