@@ -3,12 +3,16 @@
 import os
 import re
 import shutil
+import textwrap
 from pathlib import Path
 
 import gradely
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"(\]\()([^)\s]+)(\))")
+FENCED = re.compile(r"^(```+)([^\n`]*)\n(.*?)^\1$", re.DOTALL | re.MULTILINE)
+WIDTH = 90
+"""characters that a block of text shows on a page without scrolling"""
 MOVED = {
     "DESIGN.md": "inside/design.md",
     "CHANGELOG.md": "inside/changelog.md",
@@ -41,7 +45,33 @@ def put(folder: Path, place: str, text: str) -> None:
     """Write a document to where it is on the site."""
     target = folder / site_place(place)
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_text(relink(text, place), encoding="utf-8")
+    target.write_text(wrap_output(relink(text, place)), encoding="utf-8")
+
+
+def wrap_output(text: str) -> str:
+    r"""Return a document with the sentences of outputs wrapped, as in a terminal; tables, commands and code stay.
+
+    >>> print(wrap_output(f"```\n$ gradely ties\nrun{95 * ' '}nDCG\n{'lexical is better ' * 6}\n```"))
+    ```
+    $ gradely ties
+    run                                                                                               nDCG
+    lexical is better lexical is better lexical is better lexical is better lexical is better
+    lexical is better
+    ```
+    """
+
+    def wrapped(block: re.Match[str]) -> str:
+        fence, language, content = block.groups()
+        lines = content.splitlines(keepends=True)
+        return block[0] if language else f"{fence}\n{''.join(map(_wrap_line, lines))}{fence}"
+
+    return FENCED.sub(wrapped, text)
+
+
+def _wrap_line(line: str) -> str:
+    if len(line) <= WIDTH or "  " in line or line.startswith(("$ ", "gradely ", "|", "{", " ")):
+        return line
+    return textwrap.fill(line, WIDTH, break_long_words=False, break_on_hyphens=False) + "\n"
 
 
 def site_place(place: str) -> str:
