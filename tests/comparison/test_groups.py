@@ -200,7 +200,7 @@ def test_neither_the_order_of_runs_nor_that_of_systems_matters():
 
 def test_repeats_that_agree_cannot_be_tested_as_if_they_varied():
     """All runs of both have the same difference on every query: p is that of the exact randomization test."""
-    systems = {"a": [ranked([1] * 20)] * 2, "b": [ranked([2] * 20)] * 3}
+    systems = {"a": [ranked([1] * 20)] * 2, "b": [ranked([3] * 20)] * 3}
     made = gradely.compare(QRELS, systems, ["RR"])
     (pair,) = made.pairs
     assert pair.p == 2 / 2**20 and (pair.low, pair.high, pair.shares, pair.freedom) == (None,) * 4

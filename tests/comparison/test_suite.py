@@ -247,6 +247,12 @@ def test_two_collections_have_one_degree_of_freedom_and_no_prediction():
     assert all(pair.prediction is None and pair.tau2 is not None for pair in made.pairs)
     assert "two collections in common, so that t has one degree of freedom" in made.notes[0].text
     assert "On a new collection" not in made.summary()
+    for pair in made.pairs:
+        columns = [differences(SUITE[name], pair.first, pair.second) for name in "vw"]
+        y, v = [np.mean(one) for one in columns], [np.var(one, ddof=1) / len(one) for one in columns]
+        tau2, mean, error, _ = iterate(y, v)
+        assert (pair.difference, pair.tau2) == pytest.approx((mean, tau2), abs=1e-9)
+        assert pair.p == pytest.approx(2 * stats.t.sf(abs(mean) / error, 1), rel=1e-6)
     for row, pair in zip(made.pairs_frame("polars").rows(named=True), made.pairs, strict=True):
         assert (row["prediction_low"], row["prediction_high"]) == (None, None)
         assert (row["tau2"], row["i2"]) == (pair.tau2, pair.i2)
@@ -270,6 +276,9 @@ def test_identical_systems_are_the_same():
         {name: worse[name] | {"qrels": {f"q{i}": {"d": 1} for i in range(9)}} for name in worse}, ["RR"], baseline="b"
     )
     assert turned.pairs[0].difference == -0.5 and "have the same value" not in turned.summary()
+    assert turned.systems == ["b", "a"]
+    numbered = {name: entry | {"runs": dict(enumerate(entry["runs"].values()))} for name, entry in same.items()}
+    assert gradely.suite(numbered, ["RR"]).systems == ["0", "1"]
 
 
 def test_a_collection_on_which_nothing_varies_is_weighted_like_others():

@@ -319,7 +319,7 @@ class SystemBoard(Leaderboard):
             if moved:
                 still = [self.common[run][measure] for run in runs if measure not in spans[run]]
                 low, high = (fsum([*still, *(getattr(span, end) for span in moved)]) for end in ("low", "high"))
-                counts = (max(span.queries for span in moved), moved[0].of, max(span.bounded for span in moved))
+                counts = np.max([(span.queries, span.of, span.bounded) for span in moved], axis=0).tolist()
                 mean = self._mean(system, measure)
                 yield measure, TieRange(measure, mean, low / len(runs), high / len(runs), *counts)
 

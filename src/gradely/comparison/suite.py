@@ -417,8 +417,6 @@ class Suite(Result):
         out: dict[tuple[int, int], list[Effect]] = {pair: [] for pair in combinations(range(len(at)), 2)}
         for name, comparison in self.collections.items():
             pairwise = comparison.pairwise
-            if not len(pairwise.pairs):
-                continue
             found = pairwise.estimates[measure]
             low, high = (to_optional(end) for end in pairwise.cut(found.intervals(1 - self.design.alpha), measure))
             for i, (first, second) in enumerate(zip(*(side.tolist() for side in pairwise.pairs), strict=True)):
@@ -557,8 +555,6 @@ class Suite(Result):
 
     def _say_new(self) -> list[str]:
         """Say what the best two systems are expected to do on a new collection."""
-        if len(self.systems) < 2 or not self.pairs:
-            return []
         top = set(self.systems[:2])
         pair = next((one for one in self.pairs if {one.first, one.second} == top), None)
         if pair is None or pair.prediction is None:
