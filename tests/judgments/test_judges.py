@@ -577,7 +577,7 @@ def test_a_table_with_a_column_judge_or_one_per_rater_has_several_judges(tmp_pat
 
 def test_tables_that_do_not_say_who_judged_are_refused(tmp_path):
     (tmp_path / "one.qrels").write_text("q1 0 d1 1\n")
-    assert "one.qrels: is the qrels of one judge" in refusal(tmp_path / "one.qrels")
+    assert "one.qrels: has the labels of one judge" in refusal(tmp_path / "one.qrels")
     (tmp_path / "one.csv").write_text("query,docid,rating\nq1,d1,1\n")
     assert "is the table of one judge" in refusal(tmp_path / "one.csv")
     (tmp_path / "book.csv").write_text("query,docid,ann,ben\nq1,d1,1,2\n")
@@ -674,7 +674,7 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--qrels", "a.qrels"], "a.qrels: is the qrels of one judge; give those of another"),
+        (["--qrels", "a.qrels"], "a.qrels: has the labels of one judge; give those of another"),
         ([], "name the labels of each judge, as in --qrels nist.qrels --qrels gpt4o.qrels"),
         (["a.qrels", "b.qrels"], "name the labels of each judge, as in --qrels a.qrels --qrels b.qrels"),
         (["--qrels", "a.qrels", "--qrels", "a.qrels"], "a.qrels: is named twice; give the qrels of another judge"),

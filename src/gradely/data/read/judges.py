@@ -171,4 +171,6 @@ def _read_file(source: Source) -> list[Mapping[str, Any]]:
 
         with source.unpack() as file:
             return list(optional("pyarrow.parquet", "pyarrow", "parquet").read_table(file).to_pylist())
-    raise InputError(f"{source.name}: is the qrels of one judge; give those of another, or a table with a column judge")
+    raise InputError(
+        f"{source.name}: has the labels of one judge; give those of another, too, or a table with a column judge"
+    )
