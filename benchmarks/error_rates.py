@@ -10,6 +10,7 @@ distribution of differences with mean 0: the tests are about the mean, so a skew
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from math import erfc, sqrt
 from typing import Any, TypeAlias
 
@@ -283,13 +284,31 @@ def judge_coverage(trials: int) -> Table:
 
     On a share of the queries the judge sees what people see; on the others it sees another query of the same kind.
     """
+    judges = {f"{share:g}": partial(_right_or_by_chance, share=share) for share in (0.3, 0.8)}
+    return _judge_coverage(trials, judges, "judge right")
+
+
+def noisy_judge_coverage(trials: int) -> Table:
+    """Return the same for a judge of another kind: it adds normal noise to what people see, on every query."""
+    return _judge_coverage(trials, {f"{r:g}": partial(_with_noise, correlation=r) for r in (0.5, 0.8)}, "correlation")
+
+
+def _right_or_by_chance(rng: np.random.Generator, human: Any, other: Any, share: float) -> Any:
+    return np.where(rng.random(human.shape) < share, human, other)
+
+
+def _with_noise(rng: np.random.Generator, human: Any, other: Any, correlation: float) -> Any:
+    return human + rng.normal(0, other.std() * sqrt(correlation**-2 - 1), human.shape)
+
+
+def _judge_coverage(trials: int, judges: dict[str, Callable[..., Any]], title: str) -> Table:
     rows: list[list[Any]] = []
     for name, draw in NULLS.items():
-        for share in (0.3, 0.8):
+        for kind, judge in judges.items():
             for queries, total in JUDGED:
                 rng = np.random.default_rng(queries)
                 human, other = (np.round(draw(rng, (total, trials)), 12) for _ in range(2))
-                judged = np.where(rng.random(human.shape) < share, human, other) + BIAS
+                judged = judge(rng, human, other) + BIAS
                 sample = Sample(human[:queries], judged, np.arange(queries))
                 found = {(t, s): regress(sample, t, s) for t in ("like", "these") for s in ("auto", 1)}
                 alone = found["like", 1].alone.intervals(1 - ALPHA)
@@ -297,9 +316,9 @@ def judge_coverage(trials: int) -> Table:
                     _covers(estimates.together.intervals(1 - ALPHA), 0.0 if target == "like" else human.mean(axis=0))
                     for (target, _), estimates in found.items()
                 ]
-                rows.append([name, f"{share:g}", f"{queries} of {total}", _covers(alone, 0.0), *every])
+                rows.append([name, kind, f"{queries} of {total}", _covers(alone, 0.0), *every])
     header = ["human alone", "like, auto", "like, slope 1", "these, auto", "these, slope 1"]
-    return Table(["null", "judge right", "queries", *header], rows, 3)
+    return Table(["null", title, "queries", *header], rows, 3)
 
 
 def _covers(intervals: Any, mean: Any) -> float:
@@ -310,7 +329,7 @@ def _covers(intervals: Any, mean: Any) -> float:
 
 TOPICS = {
     "gate": (gate_verdicts,),
-    "judge": (judge_coverage,),
+    "judge": (judge_coverage, noisy_judge_coverage),
     "systems": (seed_errors, uneven_seed_errors, collection_errors),
 }
 """tables that are printed by themselves"""

@@ -70,7 +70,7 @@ def _look(sample: Sample, truth: Any) -> list[float]:
 
 
 def _worth(found: JudgedMeans) -> float:
-    return float(np.nanmedian(found.worth(0.95)))
+    return float(np.nanmedian(found.worth()))
 
 
 if __name__ == "__main__":

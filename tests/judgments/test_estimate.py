@@ -61,7 +61,7 @@ def test_means_and_differences_come_from_the_values_by_both(target, slope):
                 low,
                 high,
                 expected.alone.difference,
-                expected.worth(0.95),
+                expected.worth(),
                 expected.correlation,
                 expected.slope,
             ]
@@ -160,16 +160,16 @@ def test_selected_queries_are_those_of_the_judge():
 
 
 @pytest.mark.parametrize(
-    ("judge", "says"),
+    ("judge", "slope", "says"),
     [
-        ({query: {"d0": 1} for query in QUERIES}, "values do not vary enough"),
-        (TRUE, "agrees with people on every human query"),
-        (HUMAN, "people judged every query"),
+        ({query: {"d0": 1} for query in QUERIES}, "auto", "values do not vary over the human queries"),
+        (TRUE, 1, "agrees with people on every human query"),
+        (HUMAN, "auto", "people judged every query"),
     ],
 )
-def test_the_sentence_says_why_a_judge_adds_nothing(judge, says):
+def test_the_sentence_says_why_a_judge_adds_nothing(judge, slope, says):
     runs = {name: {query: ["d0", *(f"d{k}" for k in range(1, 12))] for query in QUERIES} for name in "a"}
-    found = gradely.estimate(HUMAN, runs, ["nDCG@5"], judge=judge)
+    found = gradely.estimate(HUMAN, runs, ["nDCG@5"], judge=judge, slope=slope)
     row = found["a"]["nDCG@5"]
     assert f"The judge's labels add nothing: {'the judge ' if 'agrees' in says else ''}" in found.summary()
     assert says in found.summary() and (row.mean, row.low) == (row.human_only, row.human_low)
@@ -187,7 +187,7 @@ def test_documents_that_tie_across_the_depth_are_all_to_be_judged():
 
 def test_intervals_of_people_alone_are_not_said_to_be_of_the_judge():
     copied = {query: {**labels, **HUMAN.get(query, {})} for query, labels in LLM.items()}
-    found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=copied)
+    found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=copied, slope=1)
     (remark,) = found.remarks()
     assert "95 % intervals by t from human labels alone" in remark and "slope" not in remark
 
@@ -356,9 +356,18 @@ def test_intervals_of_differences_end_where_differences_do():
         name: {query: last if i % 2 == odd else first for i, query in enumerate(judge)}
         for odd, name in enumerate(("odd", "even"))
     }
-    found = gradely.estimate({query: judge[query] for query in QUERIES[:5]}, runs, ["RR"], judge=judge)
+    found = gradely.estimate({query: judge[query] for query in QUERIES[:5]}, runs, ["RR"], judge=judge, slope=1)
     (pair,) = found.pairs
     assert -1 < pair.low < pair.high == pair.human_high == 1
+
+
+def test_where_people_give_all_queries_the_same_value_the_sentence_says_so():
+    human = {query: {"d0": 1} for query in QUERIES[:8]}
+    runs = {"a": {query: [f"d{k}" for k in range(12)] for query in QUERIES}}
+    found = gradely.estimate(human, runs, ["RR"], judge={query: {f"d{i % 3}": 1} for i, query in enumerate(QUERIES)})
+    row = found["a"]["RR"]
+    assert row.human_low is None and row.worth is None and row.low < row.mean < row.high
+    assert found.summary().endswith("there is no interval: they give every query the same value.")
 
 
 def test_a_sample_follows_the_policies_of_evaluate():

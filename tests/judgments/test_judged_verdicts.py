@@ -22,7 +22,7 @@ def test_pairs_are_those_of_estimate_tested_and_corrected(slope):
     assert list(compared.mean()) == list(estimated)
     for name, by in estimated.items():
         assert np.allclose([by[measure].mean for measure in MEASURES], list(compared.mean()[name].values()))
-    freedom = len(HUMAN) - (1 if slope == 1 else 2)
+    freedom = len(HUMAN) - 1
     for pair, other in zip(compared.pairs, estimated.pairs, strict=True):
         assert pair[:3] == other[:3]
         assert np.allclose([pair.difference, pair.low, pair.high], [other.difference, other.low, other.high])
@@ -90,7 +90,7 @@ def test_a_gate_tests_the_estimated_drop_against_its_limit():
     found = gradely.gate(HUMAN, RUNS["a"], RUNS["b"], MEASURES, max_drop=0.02, judge=LLM, correction="none")
     for change in found.changes:
         drop = regress(sample_of(change.measure, "b", "a"))
-        error, freedom = drop.together.error[0], len(HUMAN) - 2
+        error, freedom = drop.together.error[0], len(HUMAN) - 1
         low, high = stats.t.interval(0.9, freedom, drop.mean[0], error)
         assert np.allclose([change.drop, change.low, change.high], [drop.mean[0], low, high])
         assert np.isclose(change.p, stats.t.sf((drop.mean[0] - 0.02) / error, freedom))

@@ -548,8 +548,7 @@ slope = click.option(
     default="auto",
     show_default=True,
     callback=read_slope,
-    help="How far the means follow the judge: as far as the human labels say, but 1 where its values are very skewed; "
-    "or always 1.",
+    help="How far the means follow the judge: as far as the human labels say, or 1.",
 )
 judge = click.option(
     "--judge",

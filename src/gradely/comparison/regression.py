@@ -3,19 +3,16 @@
 People judged n of N queries, drawn at random, and a judge, mostly a language model, judged all N. On a query, y is the
 value by human labels and f that by the judge's.
 
-    θ = ȳ + b(F - f̄)    ȳ, f̄ means over the n queries, F the mean of f over all N, b the least-squares slope
+    θ = ȳ + b(F - f̄)    ȳ, f̄ means over the n queries, F the mean of f over all N, b the slope
 
-It is PPI++ of Angelopoulos, Duchi and Zrnic (2023) with the slope that is best, and PPI where b = 1. It is right
-however wrong the judge is: its bias cancels in F - f̄, and what it does not know only makes the interval longer.
+It is PPI++ of Angelopoulos, Duchi and Zrnic (2023), and PPI where b = 1. It is right however wrong the judge is: its
+bias cancels in F - f̄, and what it does not know only makes the interval longer.
 
-Its variance is that of Σ gᵢyᵢ, gᵢ = 1/n + (F - f̄)(fᵢ - f̄)/S, S = Σ(fᵢ - f̄)². Each residual counts by itself,
-eᵢ/√(1 - hᵢ) with the leverage hᵢ (HC2 of MacKinnon and White 1985), so that they may vary with f.
+The slope is that of least squares, shrunk as if PRIOR more queries had been seen on which it was MIDDLE. Of a few
+queries, what least squares leaves is too often next to nothing, and then intervals are too short.
 
-Two things make intervals hold where errors are rare and large, which a few human queries may not show. Where f is very
-skewed over all N queries, b is 1: then y - f is estimated, in which the skewness of both mostly cancels. And the judge
-counts as if it had been wrong by chance on a fifth of a query more, WRONG. Without the first, intervals cover .88 to
-.92 of very skewed differences with a poor judge; without the second, .84 to .94 of those of these queries with a good
-one. With both, they cover .93 and more in every row of the table in docs/guides/estimate.md.
+The variance over these N queries is s²(1/n - 1/N), where s² is that of y - bf over the n queries. Its root is
+multiplied by a factor, from find_factor, since t is wrong where values are skewed or mostly 0.
 """
 
 from collections.abc import Sequence
@@ -24,8 +21,9 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely.comparison.estimates import Estimates
-from gradely.comparison.tests import DIGITS
-from gradely.data.ids import Bools, Floats, Ints
+from gradely.comparison.student import t_upper
+from gradely.comparison.tests import DIGITS, blocks
+from gradely.data.ids import Floats, Ints
 from gradely.errors import DataError
 from gradely.settings import check_choice
 
@@ -34,15 +32,19 @@ TARGETS = {"like": "queries like these", "these": "these queries"}
 SLOPES = ("auto", 1)
 FEWEST = 5
 """human queries, in all and in each segment: with fewer, a slope and a spread are guesses"""
-SKEWED = 1.5
-"""with a larger skewness of the judge's values over all queries, the slope is 1"""
+MIDDLE, PRIOR = 0.5, 25
+"""the slope where nothing is known of it, and on how many queries it counts as seen"""
 WRONG = 0.2
-"""on how many queries, besides those that people saw, the judge is taken to be wrong by chance"""
-LEVERAGE = 1 - 1e-9
-"""a query with more than this decides the slope alone"""
+"""with the slope 1, on how many queries besides those that people saw the judge is taken to be wrong by chance"""
+POPULATIONS, DRAWS = 4, 500
+"""how many populations are simulated, and how many samples are drawn of each"""
+LEVEL = 0.95
+"""of the intervals that the simulation makes right"""
+LEAST = 10.0**-DIGITS
+"""a smaller variance is rounding"""
 
 USED, COMPLETE, CONSTANT, PERFECT = range(4)
-"""what became of the judge: it was used; people judged every query; its values do not vary enough for a slope; it
+"""what became of the judge: it was used; people judged every query; its values do not vary over the human queries; it
 agrees with people on every query, so that nobody knows how often it would not"""
 
 
@@ -70,13 +72,20 @@ class Fit(NamedTuple):
     """of the mean over these N queries"""
     spread: Floats
     """the variance of y from query to query"""
-    freedom: Ints
+    factor: Floats
+    """how many times the error over these queries counts, for t intervals to be right"""
+    freedom: int
     queries: int
     """N"""
 
     def error(self, target: str) -> Floats:
         """Return the square of the standard error for a target."""
-        return self.variance + (self.spread / self.queries if target == "like" else 0.0)
+        return self.factor**2 * self.variance + (self.spread / self.queries if target == "like" else 0.0)
+
+    @property
+    def plain(self) -> "Fit":
+        """The same without the factor."""
+        return self._replace(factor=np.ones_like(self.factor))
 
 
 class Regression(NamedTuple):
@@ -92,11 +101,11 @@ class JudgedMeans(NamedTuple):
 
     together: Estimates
     alone: Estimates
+    error: Floats
+    """the standard errors by both before they are calibrated, to be compared with those of people alone"""
     slope: Floats
     correlation: Floats
     """between people and judge over the human queries; NaN where one of them does not vary"""
-    skewed: Bools
-    """where the judge's values are so skewed, in some segment, that the slope is 1 there"""
     use: Ints
     """USED, or why the judge was not"""
     sizes: tuple[int, int]
@@ -108,16 +117,15 @@ class JudgedMeans(NamedTuple):
         """The means by both."""
         return self.together.difference
 
-    def worth(self, level: float) -> Floats:
-        """Return how many more human queries would have made the human interval as short; NaN where there is none.
+    def worth(self) -> Floats:
+        """Return with how many more queries people alone would have been as precise; NaN where nothing varies.
 
         It is at most all that the judge labelled besides, since no judge is worth more than people on the same queries.
-        Below 0, the judge makes the interval longer.
+        Below 0, the judge makes the estimate less precise.
         """
         n, total = self.sizes
-        (low, high), (human_low, human_high) = self.together.intervals(level), self.alone.intervals(level)
         with np.errstate(divide="ignore", invalid="ignore"):
-            share = ((high - low) / (human_high - human_low)) ** 2
+            share = (self.error / self.alone.error) ** 2
             if self.target == "like":
                 return np.where(share > 0, np.minimum(n / share, total) - n, np.nan)
             return 1 / (1 / total + (1 / n - 1 / total) * share) - n
@@ -153,9 +161,9 @@ def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
     return JudgedMeans(
         _weigh([one.fit for one in found], len(human), target),
         _weigh(alone, len(human), target),
+        error=_weigh([one.fit.plain for one in found], len(human), target).error,
         slope=found[0].slope if len(found) == 1 else np.full(human.shape[1], np.nan),
         correlation=_correlate(human, judged),
-        skewed=np.any([is_skewed(part.judged) for part in parts], axis=0),
         use=np.where((uses == USED).any(axis=0), USED, uses[0]),
         sizes=(len(human), sum(fit.queries for fit in alone)),
         target=target,
@@ -167,72 +175,96 @@ def _regress(part: Sample, slope: object) -> Regression:
     alone, columns = _fit_human(part), part.human.shape[1]
     if len(part.human) == len(part.judged):
         return Regression(alone, np.zeros(columns), np.full(columns, COMPLETE))
-    known = np.full(columns, slope == 1) | is_skewed(part.judged)
-    found = _choose(known, _fit_known(part), _fit_slope(part))
-    return _choose(found.use == USED, found, Regression(alone, np.zeros(columns), found.use))
-
-
-def _choose(flags: Bools, first: Regression, second: Regression) -> Regression:
-    """Return the first fit of the columns that are flagged, and the second of the others."""
-    both = zip(first.fit[:4], second.fit[:4], strict=True)
-    mean, variance, spread, freedom = (np.where(flags, mine, theirs) for mine, theirs in both)
-    fit = Fit(mean, variance, spread, freedom, first.fit.queries)
-    return Regression(fit, np.where(flags, first.slope, second.slope), np.where(flags, first.use, second.use))
+    found = _fit_known(part) if slope == 1 else _fit_slope(part)
+    used = found.use == USED
+    fit = alone._replace(
+        mean=np.where(used, found.fit.mean, alone.mean),
+        variance=np.where(used, found.fit.variance, alone.variance),
+        spread=np.where(used, found.fit.spread, alone.spread),
+        factor=np.where(used, found.fit.factor, alone.factor),
+    )
+    return Regression(fit, np.where(used, found.slope, 0.0), found.use)
 
 
 def _fit_human(part: Sample) -> Fit:
     """Return the mean of human labels alone, with the correction for a finite number of queries."""
+    return _fit(part, np.zeros(part.human.shape[1]))
+
+
+def _fit(part: Sample, slope: Floats) -> Fit:
+    """Return the mean by a slope of each column."""
     n, total = len(part.human), len(part.judged)
-    spread = _variance(part.human)
-    mean, freedom = part.human.mean(axis=0), np.full(part.human.shape[1], n - 1)
-    return Fit(mean, spread * (1 / n - 1 / total), spread, freedom, total)
+    rest = part.human - slope * part.beside  # what the judge leaves open
+    mean = slope * part.judged.mean(axis=0) + rest.mean(axis=0)
+    shared = _covariance(part.beside, rest)
+    spread = slope**2 * _variance(part.judged) + 2 * slope * shared + _variance(rest)  # of y, by all that is known of f
+    spread = np.where(spread > 0, spread, _variance(part.human))  # which few queries may lead below 0
+    return Fit(mean, _variance(rest) * (1 / n - 1 / total), spread, np.ones_like(mean), n - 1, total)
+
+
+def _fit_slope(part: Sample) -> Regression:
+    """Fit with the slope of least squares, shrunk."""
+    varies = _variance(part.beside) > LEAST
+    slope = _shrink(_covariance(part.beside, part.human), _variance(part.beside), len(part.human))
+    share = np.nan_to_num(np.clip(_correlate(part.human, part.beside), 0, 1))
+    fit = _fit(part, slope)._replace(factor=find_factor(part.judged, len(part.human), share))
+    return Regression(fit, slope, np.where(varies, np.where(fit.variance == 0, PERFECT, USED), CONSTANT))
+
+
+def _shrink(shared: Floats, squares: Floats, n: int) -> Floats:
+    """Return the slope from covariances and variances over n queries; 0 where the judge's values do not vary."""
+    varies = squares > LEAST
+    least_squares = shared / np.where(varies, squares, 1.0)
+    return np.where(varies, (n * least_squares + PRIOR * MIDDLE) / (n + PRIOR), 0.0)
+
+
+def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
+    """Return the factor of each column by which standard errors are multiplied, so that t intervals are right.
+
+    It is found on the judge's own values. In a population of N queries, people say what the judge says on a share of
+    the queries, and what it says of another query on the rest, so that the correlation of both is that share. Of each
+    population, samples of n queries are drawn, and each estimate is compared with the mean. The order of the queries
+    does not matter.
+    """
+    total, columns = judged.shape
+    f = np.sort(judged - judged.mean(axis=0), axis=0)
+    random = np.random.default_rng(0)
+    drawn = np.zeros((DRAWS, total))
+    for row in drawn:
+        row[random.choice(total, n, replace=False, shuffle=False)] = 1
+    changes = [(random.random((total, 1)), random.permutation(total)) for _ in range(POPULATIONS)]
+    quantiles = np.zeros(columns)
+    for block in blocks(columns, POPULATIONS * DRAWS):
+        ratios = [
+            _simulate(drawn, f[:, block], np.where(chance < share[block], f[:, block], f[other][:, block]))
+            for chance, other in changes
+        ]
+        quantiles[block] = np.quantile(np.concatenate(ratios), LEVEL, axis=0)
+    return np.where(quantiles > 0, quantiles / t_upper((1 - LEVEL) / 2, n - 1), 1.0)
+
+
+def _simulate(drawn: Floats, f: Floats, y: Floats) -> Floats:
+    """Return [samples, columns] how many standard errors estimates are from the mean; 0 where nothing varies."""
+    total, n = len(f), int(drawn[0].sum())
+    f_mean, y_mean = drawn @ f / n, drawn @ y / n
+    f_squares, y_squares, shared = (
+        (drawn @ product - n * means) / (n - 1)
+        for product, means in ((f * f, f_mean**2), (y * y, y_mean**2), (f * y, f_mean * y_mean))
+    )
+    slope = _shrink(shared, f_squares, n)
+    rest = y_squares - 2 * slope * shared + slope**2 * f_squares
+    varies = rest > LEAST
+    away = np.abs(y_mean - slope * f_mean - y.mean(axis=0))
+    return np.where(varies, away / np.sqrt(np.where(varies, rest, 1.0) * (1 / n - 1 / total)), 0.0)
 
 
 def _fit_known(part: Sample) -> Regression:
     """Fit with the slope 1: the mean of the judge plus the mean of what it is wrong by."""
-    n, total = len(part.human), len(part.judged)
-    wrong = part.human - part.beside
-    rest, of_judge = _variance(wrong), _variance(part.judged)
-    centred = part.beside - part.beside.mean(axis=0)
-    shared = (centred * (wrong - wrong.mean(axis=0))).sum(axis=0) / (n - 1)
-    spread = of_judge + 2 * shared + rest  # of y, with what all N queries know of f
-    spread = np.where(spread > 0, spread, _variance(part.human))  # which few queries may lead below 0
-    mean = part.judged.mean(axis=0) + wrong.mean(axis=0)
-    variance = _admit_errors(rest * (1 / n - 1 / total), n - 1, spread + of_judge, part)
-    fit = Fit(mean, variance, spread, np.full(len(mean), n - 1), total)
-    return Regression(fit, np.ones(len(mean)), np.where(rest == 0, PERFECT, USED))
-
-
-def _fit_slope(part: Sample) -> Regression:
-    """Fit with the least-squares slope."""
-    n, total = len(part.human), len(part.judged)
-    y, f = part.human - part.human.mean(axis=0), part.beside - part.beside.mean(axis=0)
-    squares = (f**2).sum(axis=0)
-    varies = np.ptp(np.round(part.beside, DIGITS), axis=0) > 0
-    squares = np.where(varies, squares, 1.0)
-    slope = np.where(varies, (y * f).sum(axis=0) / squares, 0.0)
-    away = part.judged.mean(axis=0) - part.beside.mean(axis=0)
-    residuals = np.round(y - slope * f, DIGITS)
-    leverage = 1 / n + f**2 / squares
-    varies &= leverage.max(axis=0) < LEVERAGE
-    rest = (residuals**2).sum(axis=0) / (n - 2)
-    weights = 1 / n + away * f / squares - 1 / total
-    variance = (weights**2 * residuals**2 / np.where(varies, 1 - leverage, 1.0)).sum(axis=0)
-    followed = slope**2 * _variance(part.judged)
-    spread = followed + rest
-    variance = _admit_errors(variance + rest * (total - n) / total**2, n - 2, spread + followed, part)
-    mean = part.human.mean(axis=0) + slope * away
-    use = np.where(varies, np.where(rest == 0, PERFECT, USED), CONSTANT)
-    return Regression(Fit(mean, variance, spread, np.full(len(mean), n - 2), total), slope, use)
-
-
-def _admit_errors(variance: Floats, freedom: int, by_chance: Floats, part: Sample) -> Floats:
-    """Return the variance of a mean over these queries, as if the judge had been WRONG on some more of them.
-
-    `by_chance` is the variance of y - bf where f says nothing about y.
-    """
-    more = by_chance * (1 / len(part.human) - 1 / len(part.judged))
-    return (freedom * variance + WRONG * more) / (freedom + WRONG)
+    n, total, ones = len(part.human), len(part.judged), np.ones(part.human.shape[1])
+    fit = _fit(part, ones)
+    by_chance = (fit.spread + _variance(part.judged)) * (1 / n - 1 / total)  # where f says nothing about y
+    variance = ((n - 1) * fit.variance + WRONG * by_chance) / (n - 1 + WRONG)
+    return Regression(fit._replace(variance=variance), ones, np.where(fit.variance == 0, PERFECT, USED))
 
 
 def _variance(values: Floats) -> Floats:
@@ -248,24 +280,22 @@ def _weigh(fits: Sequence[Fit], human: int, target: str) -> Estimates:
     mean = (shares * means).sum(axis=0)
     terms = shares**2 * np.stack([fit.error(target) for fit in fits])
     between = (shares * (means - mean) ** 2).sum(axis=0) / total if target == "like" else 0.0
-    squares = (terms**2 / np.stack([fit.freedom for fit in fits])).sum(axis=0)
+    squares = (terms**2 / np.array([[fit.freedom] for fit in fits])).sum(axis=0)
     varies = squares > 0
     freedom = np.where(varies, terms.sum(axis=0) ** 2 / np.where(varies, squares, 1.0), 1.0)
-    freedom = fits[0].freedom.astype(np.float64) if len(fits) == 1 else freedom
+    freedom = np.full(len(mean), float(fits[0].freedom)) if len(fits) == 1 else freedom
     error = np.sqrt(terms.sum(axis=0) + between)
     known = target == "these" and human == total  # and then the mean is, too
     return Estimates(mean, error if known else np.where(error > 0, error, np.nan), freedom, np.full(len(mean), human))
 
 
+def _covariance(f: Floats, y: Floats) -> Floats:
+    """Return the covariance of each column."""
+    shared: Floats = ((f - f.mean(axis=0)) * (y - y.mean(axis=0))).sum(axis=0) / (len(y) - 1)
+    return shared
+
+
 def _correlate(y: Floats, f: Floats) -> Floats:
     """Return the correlation of each column; NaN where one of them does not vary."""
     spreads = _variance(y) * _variance(f)
-    shared = ((y - y.mean(axis=0)) * (f - f.mean(axis=0))).sum(axis=0) / (len(y) - 1)
-    return np.where(spreads > 0, shared / np.sqrt(np.where(spreads > 0, spreads, 1.0)), np.nan)
-
-
-def is_skewed(values: Floats) -> Bools:
-    """Return which columns are very skewed."""
-    away = values - values.mean(axis=0)
-    squares = np.where(_variance(values) > 0, (away**2).mean(axis=0), np.inf)
-    return np.asarray(np.abs((away**3).mean(axis=0)) > SKEWED * squares**1.5)
+    return np.where(spreads > 0, _covariance(f, y) / np.sqrt(np.where(spreads > 0, spreads, 1.0)), np.nan)

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from math import sqrt
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -31,7 +30,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike
 from gradely.settings import Precision, Settings, TiePolicy
-from gradely.tables import Cell, Table, count_of, format_short
+from gradely.tables import Cell, Table, count_of
 
 Target = Literal["like", "these"]
 SHOWN = 30
@@ -54,7 +53,7 @@ class Estimated(NamedTuple):
     correlation: float | None
     """between people and judge over the human queries"""
     worth: float | None
-    """how many more human queries would make the human interval as short, N - n at most; below 0 it is longer"""
+    """with how many more queries people alone would be as precise, N - n at most; below 0 the judge does harm"""
 
 
 class EstimatedPair(NamedTuple):
@@ -90,7 +89,7 @@ def _rest(count: int) -> str:
 
 REASONS = {
     COMPLETE: "people judged every query that the judge labelled",
-    CONSTANT: "the judge's values do not vary enough over the human queries for a slope",
+    CONSTANT: "the judge's values do not vary over the human queries",
     PERFECT: "the judge agrees with people on every human query, so that how often it is wrong cannot be estimated",
 }
 
@@ -141,7 +140,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         level = 1 - self.alpha
         interval = keep_within(found.together.intervals(level), bounds, found.mean)
         human = keep_within(found.alone.intervals(level), bounds, found.alone.difference)
-        about = (found.slope, found.correlation, found.worth(level))
+        about = (found.slope, found.correlation, found.worth())
         columns = (found.mean, *interval, found.alone.difference, *human, *about)
         return list(zip(*map(to_optional, columns), strict=True))
 
@@ -232,14 +231,16 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
 
     def _say_worth(self, worth: float | None, use: int) -> str:
         """Say what the judge's labels are worth to the mean of the best run."""
-        if use != USED or worth is None:
-            return f"The judge's labels add nothing: {REASONS.get(use, 'nothing varies')}."
+        if use != USED:
+            return f"The judge's labels add nothing: {REASONS[use]}."
+        if worth is None:
+            return "By human labels alone there is no interval: they give every query the same value."
         count = round(worth)
         if count == 0:
             return "To this mean, the judge's labels are worth no human query."
         if count > 0:
             return f"To this mean, the judge's labels are worth {count_of(count, 'more human query')}."
-        return f"The judge's labels make its interval longer, as if people had judged {-count:,} fewer."
+        return f"The judge's labels make it less precise, as if people had judged {-count:,} fewer."
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the answer, the means, the differences, and the segments where there are any."""
@@ -256,46 +257,35 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         if n == total:
             return [f"people judged all {count_of(n, 'query')} of the judge; {level}, not corrected, {policies}"]
         every = [*self.means, *self.differences]
-        used, skewed, degrees = (
-            np.concatenate(columns)
-            for columns in zip(*((f.use == USED, f.skewed, f.together.freedom) for f in every), strict=True)
-        )
-        if not used.any():
+        if not any((found.use == USED).any() for found in every):
             some = f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled"
             return [f"{some}; {level} from human labels alone, not corrected, {policies}"]
-        known = np.ones_like(skewed) if self.slope == 1 else skewed
-        how = "the slope 1 (PPI)" if known[used].all() else "the least-squares slope (PPI++)"
-        how += ", or 1," if known[used].any() and not known[used].all() else ""
-        freedom = f"{' or '.join(f'{degree:g}' for degree in np.unique(degrees[used]))} degrees of freedom"
+        how = "the slope 1 (PPI)" if self.slope == 1 else "a slope from human labels, shrunk towards 1/2 (PPI++)"
+        freedom = f"{n - 1:,} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
-        least = format_short(1 / sqrt(n - 2), 2)
+        factor = "" if self.slope == 1 else " and errors that are calibrated on the judge's values"
         about = (
             f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled, which are taken for a "
-            f"random sample; regression estimator with {how}; {level} with {freedom}, not corrected, {policies}"
+            f"random sample; regression estimator with {how}; {level} with {freedom}{factor}, not corrected, "
+            f"{policies}"
         )
         legend = (
-            "r: correlation of human and machine values over the human queries, of which an estimated slope needs "
-            f"about {least}; worth: how many more human queries would make the human interval as short"
+            "r: correlation of human and machine values over the human queries; worth: with how many more queries "
+            "people alone would be as precise"
         )
         return [about, legend]
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents, and where the judge was not used, or the slope not estimated."""
-        every = [*self.means, *self.differences]
-        uses, skewed = (np.concatenate(flags) for flags in ([f.use for f in every], [f.skewed for f in every]))
+        """What happened to queries and documents, and where the judge was not used."""
+        uses = np.concatenate([found.use for found in [*self.means, *self.differences]])
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [
             Note("unused", count, len(uses), f"{count:,} of {of} {_rest(count)} on human labels alone: {reason}")
             for use, reason in REASONS.items()
             if (count := int(np.count_nonzero(uses == use)))
         ]
-        count = int(np.count_nonzero(skewed & (uses == USED))) if self.slope != 1 else 0
-        text = (
-            f"in {count:,} of {of}, the slope is 1: the judge's values are very skewed over all queries, and with an "
-            "estimated slope the interval would be too short"
-        )
-        return [*notes, *([Note("skewed", count, len(uses), text)] if count else []), *self.runs.notes]
+        return [*notes, *self.runs.notes]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
@@ -337,10 +327,9 @@ def estimate(
 
     `human` and `judge` are qrels; people judged a random sample of the queries of `judge`, which `sample` draws.
     `target` is what the means are of: queries "like" these, or "these" queries of the judge. `slope` says how far the
-    means follow the judge: "auto" estimates that, but takes 1 where the judge's values are very skewed. `by`, {query:
-    segment} of every query of the judge, a column of its qrels, or a table of both, estimates each segment by itself,
-    which takes five human queries each. `queries` may be a list of the queries of the judge that count. The rest is as
-    in evaluate.
+    means follow the judge: "auto" estimates that, and 1 is PPI. `by`, {query: segment} of every query of the judge, a
+    column of its qrels, or a table of both, estimates each segment by itself, which takes five human queries each.
+    `queries` may be a list of the queries of the judge that count. The rest is as in evaluate.
     """
     check_choices(target, slope)
     check_alpha(alpha)
