@@ -20,8 +20,6 @@ from gradely.measures.names import parse
 from gradely.settings import Correction
 from gradely.tables import Table, count_of, escape_markdown, plain_line, render
 
-"""tests of one pair of runs"""
-
 
 @options.command("gate", context_settings={"allow_extra_args": True})
 @click.argument("qrels", type=FILE, required=False, metavar="QRELS")

@@ -647,7 +647,6 @@ weights = click.option(
     help="Weigh queries in means: a column of the qrels, or a table with columns query and weight.",
 )
 """adds --weights, which is read with the other options of inputs: it stands above them"""
-"""the options of inputs that say which part of the files counts"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "ties": choice(
         "--ties",

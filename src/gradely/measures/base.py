@@ -275,15 +275,15 @@ class Binary(Measure):
         """Return [Q]: RB, how many documents of the pool are relevant; by place, all of it is retrieved."""
         if batch.by_place:
             return by_place.total(batch, self.relevant(batch))
-        return batch.of_pools((Binary, self.rel), self._count_relevant)
+        return batch.of_pools(
+            (Binary, self.rel),
+            lambda pools: pools.xp.sum(pools.to_real(pools.pooled & (pools.pool >= self.rel)), axis=1),
+        )
 
     def with_recall_base(self, batch: Batch, base: Array) -> Batch:
         """Return the batch as if its pools had the given numbers of relevant documents, [Q]."""
         batch.set_cached(pool_memo={(Binary, self.rel): base})
         return batch
-
-    def _count_relevant(self, batch: Batch) -> Array:
-        return batch.xp.sum(batch.to_real(batch.pooled & (batch.pool >= self.rel)), axis=1)
 
     def chances(self, batch: UncertainBatch) -> Chances:
         """Return how probable it is that each document is relevant."""
@@ -344,8 +344,10 @@ class Graded(Measure):
         Labels that are relevance themselves, and none below 0, stay as they are.
         """
         function = self.relevance_function
-        if isinstance(function, Identity) and not batch.fixed and not batch.of_pools(Graded, _has_negative):
-            return batch
+        if isinstance(function, Identity) and not batch.fixed:
+            has_negative = batch.of_pools(Graded, lambda pools: is_any(pools.pool < 0))
+            if not has_negative:
+                return batch
         if function.key not in batch.by_relevance:
             batch.by_relevance[function.key] = self._with_relevance(batch)
         return batch.by_relevance[function.key]
@@ -382,10 +384,6 @@ class Graded(Measure):
     def degenerate(self, batch: Batch) -> Array:
         """No document of positive relevance: the best of the pool has none."""
         return batch.pool[:, 0] <= 0
-
-
-def _has_negative(batch: Batch) -> bool:
-    return is_any(batch.pool < 0)
 
 
 def _positive(batch: Batch, values: Array, real: Array) -> Array:

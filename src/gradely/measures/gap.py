@@ -139,15 +139,13 @@ class Population(Graded):
 
         Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
         """
-        xp, weight = batch.xp, batch.of_pools((Population, self.key), self._weight_of)
+        xp = batch.xp
+        weight = batch.of_pools((Population, self.key), lambda pools: self.weight(pools, self.thresholds(pools)))
         if batch.fixed or weight.shape[1] <= MANY:
             return self._add_by_level(batch, weight)
         many = xp.sum(batch.to_real(self._levels(batch)[0] > 0), axis=1, keepdims=True) > MANY
         at_once = self._add_at_once(batch, weight)
         return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._add_by_level(batch, weight))
-
-    def _weight_of(self, batch: Batch) -> Array:
-        return self.weight(batch, self.thresholds(batch))
 
     def _add_by_level(self, batch: Batch, weight: Array) -> Array:
         """Return [Q, H]: the terms, level by level; a few of one query at the same time."""

@@ -71,10 +71,10 @@ class RelevantBySubtopic(BySubtopic):
 
     def recall_bases(self, batch: Batch) -> Array:
         """Return [Q, S]: how many documents of the pool are relevant to each subtopic."""
-        return batch.of_pools((RelevantBySubtopic, self.rel), self._count_relevant)
-
-    def _count_relevant(self, batch: Batch) -> Array:
-        return batch.xp.sum(batch.to_real(self.pool_labels(batch) >= self.rel), axis=1)
+        return batch.of_pools(
+            (RelevantBySubtopic, self.rel),
+            lambda pools: pools.xp.sum(pools.to_real(self.pool_labels(pools) >= self.rel), axis=1),
+        )
 
     def count_subtopics(self, batch: Batch) -> Array:
         """Return [Q]: how many subtopics have a relevant document; no others count."""

@@ -6,7 +6,7 @@ rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances
 
 from abc import abstractmethod
 from collections.abc import Callable
-from itertools import accumulate, product
+from itertools import product
 from typing import ClassVar, NamedTuple
 
 from gradely.errors import MeasureError
@@ -444,7 +444,9 @@ class Reading(NamedTuple):
         whole = WholeNumbers([*labels.values(), wanted, top])
         label = {kind: whole(value) for kind, value in labels.items()}
         need = whole(wanted)
-        sums = list(accumulate((_sum_labels(group, label) for group in groups), initial=0))
+        sums = [0]
+        for group in groups:
+            sums.append(sums[-1] + sum(count * label[kind] for kind, count in group.by_kind.items()))
         number = next(
             (i for i, group in enumerate(groups) if sums[i + 1] >= need or group.above + group.size >= end),
             len(groups),
@@ -511,8 +513,3 @@ class Reading(NamedTuple):
                     gain = total + (self.label[kind] if kind else 0)
                     ways.append((gain / (self.top * (group.above + x)), [*([0] * idle), *seen, kind]))
         return ways
-
-
-def _sum_labels(group: TieGroup, label: dict[int, int]) -> int:
-    """Return the sum of relevance in a tie group."""
-    return sum(count * label[kind] for kind, count in group.by_kind.items())
