@@ -186,16 +186,19 @@ def test_p_values_in_the_table_know_the_level_that_they_are_shown_by():
     assert [row[name].alpha for name in ("p worse", "p not worse")] == [0.01, 0.01]
 
 
-def test_the_number_of_queries_that_would_decide_does():
-    differ = np.random.default_rng(4).normal(0.02, 0.1, 40)
-    (change,) = decided(-differ, np.zeros(40), 0.01).changes
-    effect = (differ.mean() - 0.01) / differ.std(ddof=1)
+@pytest.mark.parametrize(("names", "size"), [(("RR",), 0.02), (("RR", "AP"), 0.03), (("RR", "AP"), -0.02)])
+def test_the_number_of_queries_that_would_decide_does(names, size):
+    """What is worse is corrected over the measures, and what is not worse is not."""
+    differ = np.random.default_rng(4).normal(0, 0.1, 40)
+    differ += size - differ.mean()
+    change, *_ = decided(-differ, np.zeros(40), 0.01, names).changes
+    effect, level = (size - 0.01) / differ.std(ddof=1), 0.05 / (len(names) if size > 0.01 else 1)
     needed = change.queries_needed
-    power = [power_of(abs(effect), queries, 0.05, one_sided=True) for queries in (needed - 1, needed)]
+    power = [power_of(abs(effect), queries, level, one_sided=True) for queries in (needed - 1, needed)]
     assert power[0] < 0.8 <= power[1]
     rng = np.random.default_rng(1)
     p = stats.ttest_1samp(rng.normal(abs(effect), 1, (needed, 2000)), 0, alternative="greater").pvalue
-    assert np.mean(p < 0.05) == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / 2000) + 0.01)
+    assert np.mean(p < level) == pytest.approx(0.8, abs=4 * np.sqrt(0.8 * 0.2 / 2000) + 0.01)
 
 
 def test_worse_is_corrected_over_the_measures_and_not_worse_is_not():

@@ -323,8 +323,8 @@ def files(tmp_path, monkeypatch):
 
 
 def test_a_pattern_names_files_in_folders_and_one_that_is_there_names_itself(files, tmp_path, capsys):
-    (tmp_path / "a" / "b").mkdir(parents=True)
-    for name in ("a/b/deep.run", "odd[1].run"):
+    (tmp_path / "a" / "b" / "c").mkdir(parents=True)
+    for name in ("a/b/c/deep.run", "odd[1].run"):
         (tmp_path / name).write_text((tmp_path / "bm25.0.run").read_text())
     groups = ["--group", "a=a/**/*.run", "--group", "odd=odd[1].run", "--group", "dense=dense.*.run"]
     assert cli(["compare", "qrels.txt", *groups, "-m", "RR", "--format", "json"]) == 0

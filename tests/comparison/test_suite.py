@@ -10,6 +10,7 @@ from scipy import stats
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.random_effects import combine, paule_mandel, squares
+from gradely.comparison.sentences import format_signed
 
 
 def ranked(places):
@@ -159,6 +160,10 @@ def test_pairs_are_what_the_collections_say():
             ends = stats.ttest_1samp(column, 0).confidence_interval(0.9)
             assert (effect.low, effect.high) == pytest.approx((ends.low, ends.high))
             assert effect.queries == len(column)
+    top = made.pairs[0]
+    low, high = map(format_signed, top.prediction)
+    new = f"On a new collection, {top.first} − {top.second} is expected between {low} and {high}"
+    assert made.summary().endswith(f" {new}; it is above 0 on {top.higher} of 5.")
 
 
 def test_the_macro_mean_is_the_plain_mean_of_the_means():
@@ -475,11 +480,11 @@ def test_a_gate_on_a_suite_reads_what_a_suite_reads(passages, capsys):
     assert "keep the runs of a system that passed, and list them in FILE as the baseline" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("file", ["data/suite.toml", "data/suite.json", "data/SUITE.JSON", "data/suite"])
+@pytest.mark.parametrize("file", ["data/suite.toml", "data/suite.json", "data/json", "data/toml"])
 def test_files_and_dicts_say_the_same(files, file, capsys, tmp_path):
-    """Whatever the file is called: without an ending it is JSON where it begins so."""
-    if not (tmp_path / file).exists():
-        (tmp_path / file).write_text("\n " + (tmp_path / "data" / "suite.json").read_text())
+    """A file without an ending is JSON where it begins so."""
+    for form in ("json", "toml"):
+        (tmp_path / "data" / form).write_text("\n " + (tmp_path / "data" / f"suite.{form}").read_text())
     expected = gradely.suite(SUITE, ["RR"], baseline="b")
     assert gradely.suite(file).pairs == expected.pairs
     assert cli(["suite", file]) == 0
@@ -584,9 +589,9 @@ def test_a_key_twice_in_json_is_refused(tmp_path):
     path.write_text('{"v": {}, "v": {}}')
     with pytest.raises(gradely.InputError, match="cannot be read as JSON: the key 'v' is given twice"):
         gradely.suite(path)
-    path.write_text("[1]")
-    with pytest.raises(gradely.InputError, match=r"s\.json: a suite has a table for each collection: write "):
-        gradely.suite(path)
+    (tmp_path / "S.JSON").write_text("[1]")  # as TOML, it would have a collection
+    with pytest.raises(gradely.InputError, match=r"S\.JSON: a suite has a table for each collection: write "):
+        gradely.suite(tmp_path / "S.JSON")
     path.write_text('{"v": \n{"qrels" 3}}')
     with pytest.raises(gradely.InputError, match="line 2 column 10"):
         gradely.suite(path)

@@ -30,7 +30,7 @@ AREAS = {
     "judgments": area(judgments="*"),
 }
 """a file belongs to the first area that names it, so that * takes the rest of a folder"""
-JUDGED = ["significance", "planning", "ties"]
+JUDGED = ["significance", "planning", "gates", "systems", "ties"]
 """areas of which every change is noticed or listed, which `make mutants` holds"""
 UNJUDGED = [name for name in AREAS if name not in JUDGED]
 """areas with changes that survive and that nobody has judged yet: `--area` looks at them"""

@@ -665,8 +665,6 @@ class Suite(Result):
 
     def _note_tests(self) -> list[Note]:
         """Say where nothing varies, so that there is no t, and where collections are nearly the same."""
-        if not len(self.pairwise.pairs):
-            return []
         constant = [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
         return [*constant, *note_alike([found for of_pairs in self.pairwise.combined for found in of_pairs])]
 
