@@ -148,7 +148,7 @@ def test_notes_say_what_was_left_out_and_what_does_not_fit():
 def test_swapped_labels_are_pointed_out():
     found = gradely.estimate(LLM, RUNS, ["AP"], judge=HUMAN)
     assert any("are the two swapped?" in str(note) for note in found.notes)
-    assert found.remarks()[0].startswith("people judged all 14 queries of the judge; 95 % intervals by t")
+    assert found.remarks()[0].startswith("People judged all 14 queries of the judge. Intervals: 95 % t intervals")
     assert any(str(note).startswith("3 of 3 means and differences rest on human labels alone") for note in found.notes)
 
 
@@ -189,7 +189,7 @@ def test_intervals_of_people_alone_are_not_said_to_be_of_the_judge():
     copied = {query: {**labels, **HUMAN.get(query, {})} for query, labels in LLM.items()}
     found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=copied, slope=1)
     (remark,) = found.remarks()
-    assert "95 % intervals by t from human labels alone" in remark and "slope" not in remark
+    assert "95 % t intervals from human labels alone" in remark and "slope" not in remark
 
 
 def test_the_sentence_says_what_the_judge_is_worth_and_fits_one_run():
@@ -233,7 +233,7 @@ def test_the_command_prints_what_the_function_returns(files, capfd):
     assert found == json.loads(expected.to_json()) and found["pairs"][0]["difference"] == expected.pairs[0].difference
     (files / "some.txt").write_text("".join(f"{query}\n" for query in QUERIES[:30]))
     assert run([*arguments, "--only", "some.txt"]) == 0
-    assert "people judged 10 of the 30 queries" in capfd.readouterr().out
+    assert "People judged 10 of the 30 queries" in capfd.readouterr().out
 
 
 def test_the_command_refuses_in_one_line(files, capfd):
@@ -260,7 +260,7 @@ def test_a_sample_is_drawn_by_its_seed_alone(files, capfd):
     turned = dict(reversed(LLM.items()))
     assert gradely.sample(turned, n=8, seed=1).queries == drawn != gradely.sample(LLM, n=8, seed=2).queries
     assert run(["estimate", "llm.qrels", "a.run", "--judge", "llm.qrels", "--only", "queries.txt", "-m", "AP"]) == 0
-    assert "people judged all 8 queries of the judge" in capfd.readouterr().out
+    assert "People judged all 8 queries of the judge" in capfd.readouterr().out
 
 
 def test_every_query_is_drawn_as_often_as_any_other():

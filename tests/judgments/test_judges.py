@@ -356,10 +356,10 @@ def test_remarks_are_about_what_is_there():
     judged = {"x": LIKES_A, "y": SOME}
     assert "τ" not in gradely.judges(judged, {"good": GOOD}, ["RR"]).remarks()[0]
     several = gradely.judges(judged, {"good": GOOD, "bad": BAD}, ["RR"]).remarks()[0]
-    assert "with 95 % intervals for other queries and other judges; by RR: τ" in several and "t-tests" in several
+    assert "with 95 % intervals for other queries and other judges. By RR: τ" in several and "Test: t-test" in several
     one = {judge: {"q00": labels["q00"]} for judge, labels in judged.items()}
     found = gradely.judges(one, {"good": GOOD, "bad": BAD}, ["RR"]).remarks()[0]
-    assert "without intervals" in found and "no tests" in found and "t-tests" not in found
+    assert "without intervals" in found and "Test: none." in found and "t-test" not in found
 
 
 def test_a_correlation_of_0_is_not_below_0():

@@ -252,26 +252,25 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     def remarks(self) -> list[str]:
         """Return how it was estimated, and what the columns are."""
         n, total = len(self.runs.queries), len(self.runs.every)
-        level, settings = f"{100 * (1 - self.alpha):g} % intervals by t", self.runs.settings
-        policies = f"for {TARGETS[self.target]}; ties {settings.ties}, {settings.precision} precision"
+        level, settings = f"Intervals: {100 * (1 - self.alpha):g} % t intervals", self.runs.settings
+        policies = f"for {TARGETS[self.target]}. Ties: {settings.ties}, {settings.precision} precision."
         if n == total:
-            return [f"people judged all {count_of(n, 'query')} of the judge; {level}, not corrected, {policies}"]
+            return [f"People judged all {count_of(n, 'query')} of the judge. {level}, uncorrected, {policies}"]
         every = [*self.means, *self.differences]
         if not any((found.use == USED).any() for found in every):
-            some = f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled"
-            return [f"{some}; {level} from human labels alone, not corrected, {policies}"]
+            some = f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled."
+            return [f"{some} {level} from human labels alone, uncorrected, {policies}"]
         how = "the slope 1 (PPI)" if self.slope == 1 else "a slope from human labels, shrunk towards 1/2 (PPI++)"
         freedom = f"{n - 1:,} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
-        factor = "" if self.slope == 1 else " and errors that are calibrated on the judge's values"
+        factor = "" if self.slope == 1 else " and standard errors calibrated on the judge's values"
         about = (
-            f"people judged {n:,} of the {count_of(total, 'query')} that the judge labelled, which are taken for a "
-            f"random sample; regression estimator with {how}; {level} with {freedom}{factor}, not corrected, "
-            f"{policies}"
+            f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled; these are assumed to be a "
+            f"random sample. Estimator: regression with {how}. {level} with {freedom}{factor}, uncorrected, {policies}"
         )
         legend = (
-            "r: correlation of human and machine values over the human queries; worth: with how many more queries "
-            "people alone would be as precise"
+            "r: correlation of human and machine values over the human queries; worth: how many more queries people "
+            "would have to judge for the same precision without the judge"
         )
         return [about, legend]
 

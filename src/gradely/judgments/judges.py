@@ -311,27 +311,27 @@ class Judges(Result):
         """Return how the numbers came about."""
         about = (
             "shared: documents that both judged; same: share of equal labels; bias: mean label of the first judge "
-            f"minus that of the second; κ: Cohen's, with {self.level} intervals by drawing queries ({DRAWS:,} draws, "
-            f"seed {self.settings.seed}), and with quadratic weights"
+            f"minus that of the second; κ: Cohen's kappa, with {self.level} intervals from resampled queries "
+            f"({DRAWS:,} draws, seed {self.settings.seed}), and with quadratic weights"
         )
         if self.runs is None:
             return [about]
         first, several = next(iter(self.runs.measures)), len(self.runs.queries) > 1
         interval = f"with {self.level} intervals for other queries and other judges" if several else "without intervals"
         pairs = (
-            f" by {first}: τ and τ_AP of the runs, against the first of two judges, and which of two runs is better by "
-            f"how many judges; {self._tests(self.runs) if several else 'no tests'};"
+            f" By {first}: τ and τ_AP of the rankings of runs, with the first of two judges as the reference; and for "
+            f"two runs, which one is better by how many judges. Test: {self._tests(self.runs) if several else 'none'}."
         )
         runs = (
-            f"mean over {count_of(len(self.names), 'judge')}, all alike (AWARE), {interval};"
-            f"{pairs if len(self.runs.names) > 1 else ''} {count_of(len(self.runs.queries), 'query')}, ties "
-            f"{self.settings.ties}, {self.settings.precision} precision"
+            f"Mean over {count_of(len(self.names), 'judge')} with equal weights (AWARE), {interval}."
+            f"{pairs if len(self.runs.names) > 1 else ''} Data: {count_of(len(self.runs.queries), 'query')}, ties: "
+            f"{self.settings.ties}, {self.settings.precision} precision."
         )
         return [runs, about]
 
     def _tests(self, runs: ByJudge) -> str:
         correction = CORRECTIONS[str(runs.design.correction)]
-        return f"t-tests by each judge, {correction}, α = {self.alpha_level:g}"
+        return f"t-test by each judge, {correction}, α = {self.alpha_level:g}"
 
     @property
     def notes(self) -> list[Note]:
