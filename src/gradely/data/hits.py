@@ -221,12 +221,13 @@ class Blocks:
         """Return the Batch of some queries, of the hits that go into its cells, with labels and pools."""
         (cells, hits), (pool, pooled) = places, pools
         above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
+        tied = _fill(cells, self.tied[hits].astype(np.int64, copy=False), 1)
         first, last = self._groups(above, cells)
         batch = Batch(
             grade=grade,
             judged=cells,
             above=above,
-            tied=_fill(cells, self.tied[hits].astype(np.int64, copy=False), 1),
+            tied=tied,
             first=first,
             last=last,
             pool=pool,
@@ -235,8 +236,9 @@ class Blocks:
             ties=_group_policy(ties),
             subtopics=subtopics,
         )
-        facts = {"untied": True} if self.untied else {}
-        batch.set_cached(xp=np, in_numpy=True, device=grade.device, pool_memo={}, memo={}, **facts)
+        untied = self.untied or not (tied > 1).any()
+        depth = int((above + tied).max())
+        batch.set_cached(xp=np, in_numpy=True, device=grade.device, untied=untied, depth=depth, pool_memo={}, memo={})
         return batch
 
     def visit_uncertain(

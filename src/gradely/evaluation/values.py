@@ -273,7 +273,7 @@ def measure_extremes(blocks: Blocks, queries: Ints, measures: Mapping[str, Measu
     def measure(rows: Ints, batch: Batch) -> None:
         at = np.searchsorted(queries, rows)
         low[at] = measure_rows(blocks.qrels, rows, batch, measures)
-        high[at] = measure_rows(blocks.qrels, rows, batch.reorder(ties="best"), measures)
+        high[at] = measure_rows(blocks.qrels, rows, batch.with_ties("best"), measures)
 
     blocks.visit(measure, "worst", queries)
     return low, high

@@ -191,6 +191,13 @@ class Batch:
         other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
         return other
 
+    def with_ties(self, ties: str) -> "Batch":
+        """Return the batch with tie groups taken otherwise; what is known of its pools and its ranking stays known."""
+        other = replace(self, ties=ties)
+        known = {name: vars(self)[name] for name in LASTING if name in vars(self)}
+        other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
+        return other
+
     def set_cached(self, **facts: Any) -> None:
         """Set lazy properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
         self.__dict__.update(facts)
