@@ -265,18 +265,11 @@ class DiskFile(FileIO):
 
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 """how packed files begin"""
-ENDINGS = (".gz", ".bz2", ".xz", ".zst")
 
 
 def kind_of(start: bytes) -> str | None:
     """Return how a file is packed, by its first bytes; None where it is not."""
     return next((kind for mark, kind in PACKED.items() if start.startswith(mark)), None)
-
-
-def bare_name(path: str) -> str:
-    """Return a file's name without the ending of a packed one."""
-    ending = next((ending for ending in ENDINGS if path.lower().endswith(ending)), "")
-    return path[: len(path) - len(ending)]
 
 
 class UnpackedFile:

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias
 
 from gradely.data.column_roles import DOC, QUERY, Names, normalize
 from gradely.data.run import Scores
-from gradely.data.source import HEAD, Source, bare_name
+from gradely.data.source import HEAD, Source
 from gradely.data.table import Table
 from gradely.errors import InputError, did_you_mean
 
@@ -153,6 +153,10 @@ UNTELLING = {*(suffix for known in FORMATS.values() for suffix in known.suffixes
 """endings that are not part of what a run is called"""
 
 
+PACKED = (".gz", ".bz2", ".xz", ".zst")
+"""endings of packed files"""
+
+
 def open_file(source: Source, name: str | None, options: ReadOptions) -> Rows:
     """Open a file of some format, or of the one that it looks like."""
     name = name or format_of(source)
@@ -177,6 +181,12 @@ def format_of(source: Source) -> str:
         advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
         raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")
     return next(name for name, known in reversed(FORMATS.items()) if known.fits(source))
+
+
+def bare_name(path: str) -> str:
+    """Return a file's name without the ending of a packed one."""
+    ending = next((ending for ending in PACKED if path.lower().endswith(ending)), "")
+    return path[: len(path) - len(ending)]
 
 
 def is_folder_or_pattern(path: str) -> bool:
