@@ -16,7 +16,7 @@ from scipy import stats
 import gradely
 from gradely.cli.main import run
 from gradely.comparison.correlate import Draw, Pools, select_few_high, stack
-from gradely.comparison.kendall import correlations, kendall, meaning, tau_ap
+from gradely.comparison.kendall import correlations, kendall, meaning, signs, tau_ap, tau_of_signs
 from gradely.data.demo import collection
 from gradely.measures.names import parse_all
 
@@ -54,8 +54,9 @@ def agreement(x, y, e, d):
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=2, max_size=8))
 def test_tau_is_scipys(values):
     x, y = zip(*values, strict=True)
-    ours, theirs = kendall(x, y), stats.kendalltau(x, y).statistic
-    assert (np.isnan(ours) and np.isnan(theirs)) or ours == pytest.approx(theirs)
+    theirs = stats.kendalltau(x, y).statistic
+    for ours in (kendall(x, y), tau_of_signs(*(signs(np.array(side, float)) for side in (x, y)))):
+        assert (np.isnan(ours) and np.isnan(theirs)) or ours == pytest.approx(theirs)
 
 
 def test_tau_ap_by_hand():
