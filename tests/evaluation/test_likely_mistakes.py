@@ -11,6 +11,7 @@ import pytest
 import gradely
 from gradely import InputError
 from tests.data.test_formats import PREDICTIONS, QRELS, RUN, file, frame, values  # noqa: F401 - file is a fixture
+from tests.shared_data import DATA, needs, runs
 
 
 def swapped(qrels, run):
@@ -341,3 +342,25 @@ def test_low_scores_at_the_first_ranks_are_probably_distances(tmp_path):
 def test_ranks_that_fit_the_scores_anywhere_are_no_distances(tmp_path, second):
     assert distances(tmp_path / "r", ("q1", "a", 1, 0.1), ("q1", "b", 2, 0.4), *second) == []
     assert distances(tmp_path / "r", ("q1", "a", 1, 0.4), ("q2", "a", 1, 0.9)) == []  # nothing to compare
+
+
+COLLECTIONS = {
+    "clef-ehealth-2015": "runs",
+    "codec-entity": "runs",
+    "table-retrieval-wikitables": "runs",
+    "trec-covid-round1": "runs-top100",
+    "trec-dl-2019-passage": "runs",
+    "trec-robust-2005": "runs",
+    "trec-web-2012": "runs",
+}
+
+
+@pytest.mark.parametrize("folder", [pytest.param(folder, marks=needs(folder)) for folder in COLLECTIONS])
+def test_real_runs_are_noticed_where_they_are_swapped_and_nowhere_else(folder):
+    """The first runs of each collection, as dicts, since TREC text has its own way to tell."""
+    judged = gradely.read_qrels(next((DATA / folder).rglob("*qrels*.gz")))
+    qrels = {query: judged.labels(query) for query in judged.queries}
+    for path in list(runs(f"{folder}/{COLLECTIONS[folder]}").values())[:4]:
+        run = {query: dict(ranking) for query, ranking in gradely.read_run(path).scores.items()}
+        assert swapped(qrels, run) == [], path.name
+        assert len(swapped(run, qrels)) == 1, path.name
