@@ -290,6 +290,20 @@ def test_tables_in_one_object_are_refused_with_what_to_give(file):
     assert values(qrels.to_dict("records"), run.to_dict("records")) == values(qrels, run)
 
 
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("topics", "query_groups", "queries", "requests", "details", "judgmentRatings", "hits", "result", "responses"),
+        *("ids", "distances", "columns", "data", "relevant_docs", "matches", "mteb_version", "query", "doc_id", "root"),
+    ],
+)
+def test_queries_may_be_called_what_other_tools_call_their_parts(file, query):
+    for docs in ({"d2": 2.0, "d1": 1.0}, ["d2", "d1"], [("d2", 2.0), ("d1", 1.0)]):
+        for run in ({query: docs}, file("run.json", {query: docs}), file("run.jsonl", {query: docs})):
+            assert gradely.evaluate({query: {"d1": 1}}, run, ["RR"])["RR"] == 0.5
+    assert gradely.evaluate({query: {"d1": {"1": 1}}}, {query: ["d2", "d1"]}, ["alpha_nDCG"])["alpha_nDCG"] > 0.5
+
+
 def test_lines_with_ranks_and_lines_with_scores_do_not_mix(file):
     mixed = [{"qid": "q1", "docno": "d1", "score": 0.5}, {"qid": "q1", "docno": "d2", "rank": 1}]
     with pytest.raises(

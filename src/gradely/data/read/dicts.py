@@ -17,20 +17,12 @@ MAPPING = (dict, Mapping)
 """dict first: the cheaper check"""
 
 
-EXPORTED = (
-    *("requests", "details", "judgmentRatings", "responses", "columns", "ids", "topics", "query_groups", "queries"),
-    *("mteb_version", "mteb_model_meta", "relevant_docs", "distances", "user_input", "contexts"),
-)
-"""keys of what other tools export, at least one of which each has"""
-
-
-def may_be_export(values: Mapping[Any, Any]) -> bool:
-    """True where a closer look is worth its time: {query: {document: number}} mostly goes by."""
-    if any(key in values for key in EXPORTED):
-        return True
+def are_plain(values: Mapping[Any, Any]) -> bool:
+    """True for {query: {document: number}}, by its first number; what other tools export is something else."""
     first = next(iter(values.values()), None)
-    found = (are_columns(one) or results_of(one) is not None for one in (values, first))
-    return any(found) or hasattr(first, "to_pandas")
+    number = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
+    plain = isinstance(number, (int, float)) and results_of(values) is None
+    return plain and not are_columns(values) and not are_columns(first)
 
 
 COLUMNS = 50
@@ -47,11 +39,15 @@ def are_columns(names: Any) -> bool:
 
 def are_by_subtopic(value: Any) -> bool:
     """True for {query: {document: {subtopic: label}}}, by its first document; probabilities have numbers for labels."""
-    if not isinstance(value, MAPPING) or may_be_export(value):
+    if not isinstance(value, MAPPING):
         return False
     first = next((documents for documents in value.values() if not isinstance(documents, MAPPING) or documents), None)
     document = next(iter(first.values())) if isinstance(first, MAPPING) else None
-    return isinstance(document, MAPPING) and all(isinstance(subtopic, str) for subtopic in document)
+    if not isinstance(document, MAPPING) or not all(isinstance(subtopic, str) for subtopic in document):
+        return False
+    from gradely.data.read.exports import find_export
+
+    return find_export(value) is None and results_of(next(iter(value.values()))) is None
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":

@@ -36,6 +36,11 @@ class Export(NamedTuple):
     """what is to be said of it, by the kind of its numbers"""
 
 
+def find_export(content: Any) -> "Export | None":
+    """Return the tool that wrote this content; None where none of the tools that are known here did."""
+    return next((export for export in EXPORTS if export.recognise(content)), None)
+
+
 def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -> RecordTable | None:
     """Return what a tool wrote as a table; None where none of the tools that are known here did.
 
@@ -43,7 +48,7 @@ def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -
     >>> read_export(content, "label", "eval.json").qrels().labels("q1")
     {'d1': 2.0}
     """
-    export = next((export for export in EXPORTS if export.recognise(content)), None)
+    export = find_export(content)
     if export is None:
         return None
     rows = export.label if kind == "label" else export.score
@@ -123,7 +128,8 @@ def _names_query(content: Any) -> bool:
 def _judgment_lists(content: Any) -> list[Any]:
     """Return the lists of ratings of OpenSearch: that of one object, or those of a search for such objects."""
     found = [hit.get("_source") for hit in content["hits"]["hits"]] if _is_search(content) else [content]
-    return [part["judgmentRatings"] for part in found if _maps(part, judgmentRatings=list)]
+    ratings = [part["judgmentRatings"] for part in found if _maps(part, judgmentRatings=list)]
+    return [part for part in ratings if all(_maps(entry, ratings=list) for entry in part)]
 
 
 def _has_judgments(content: Any) -> bool:
@@ -144,7 +150,8 @@ def _groups(content: Any) -> Iterator[Any]:
     """Yield what has queries and relevant documents: the file itself, its groups and those of its topics."""
     yield content
     for part in (*content.get("topics", ()), *content.get("query_groups", ())):
-        yield from _groups(part)
+        if isinstance(part, Mapping):
+            yield from _groups(part)
 
 
 def _is_rre(content: Any) -> bool:
@@ -322,7 +329,7 @@ EXPORTS = (
     Export("a table in one object", _is_table, label=TABLE, score=TABLE),
     Export(
         "a dict of data sets",
-        lambda content: isinstance(content, Mapping) and all(hasattr(part, "to_pandas") for part in content.values()),
+        lambda content: _maps(content) and content and all(hasattr(part, "to_pandas") for part in content.values()),
         label=ONE_SPLIT,
         score=ONE_SPLIT,
     ),
@@ -365,7 +372,7 @@ EXPORTS = (
     ),
     Export(
         "a result of MTEB",
-        lambda content: isinstance(content, Mapping) and "mteb_version" in content,
+        lambda content: _maps(content, mteb_version=str),
         label=MEANS,
         score=MEANS,
     ),

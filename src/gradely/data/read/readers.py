@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from gradely.data.column_roles import Names
 from gradely.data.qrels import Qrels
-from gradely.data.read.dicts import MAPPING, are_by_subtopic, as_labels, as_scores, may_be_export
+from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.read.lines import read_weight_lines
 from gradely.data.read.responses import results_of
@@ -241,7 +241,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
 def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Rows:
     """Read {query: …}, or what another tool exported."""
     kind, columns, duplicates, *_ = options
-    if may_be_export(value):
+    if not are_plain(value):
         from gradely.data.read.exports import choose_split, read_export
 
         value = choose_split(value, kind, name, options.split)

@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 
 from gradely.data.column_roles import (
-    DOC,
-    QUERY,
     ROLES,
     SAMPLED,
     Cells,
@@ -24,7 +22,7 @@ from gradely.data.table import MemoryTable
 from gradely.errors import DataError, InputError, clip
 
 Record = Mapping[str, Any]
-SCORES, QUERIES = (frozenset(map(normalize, ROLES[role])) for role in ("score", "query"))
+QUERIES, DOCUMENTS, SCORES = (frozenset(map(normalize, ROLES[role])) for role in ("query", "document", "score"))
 SAMPLE = 1000
 """records whose ranks are kept, to be held against the scores"""
 NESTED_ID = ("id", "_id")
@@ -49,12 +47,9 @@ def _is_record(value: Any) -> bool:
 
 def holds_results(record: Record) -> bool:
     """True for {"query": …, "results": […]}: a query, no document beside it, and one list or response."""
-    names = {normalize(name) for name in record if isinstance(name, str)}
-    return (
-        len(_results_in(record)) == 1
-        and any(normalize(name) in names for name in QUERY)
-        and not any(normalize(name) in names for name in DOC if name in record and not isinstance(record[name], list))
-    )
+    inside = _results_in(record)
+    outside = {normalize(name) for name in record if name not in inside}
+    return len(inside) == 1 and not outside.isdisjoint(QUERIES) and outside.isdisjoint(DOCUMENTS)
 
 
 def _results_in(record: Record) -> dict[str, Any]:
@@ -109,7 +104,7 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
         scored = any(normalize(key) in SCORES for key in (*result, *outside))
         if ranked and not scored and not find_numbers(_numbers(result)):
             result = {**result, "rank": rank}
-        has_document = any(normalize(key) == normalize(usual) for key in result for usual in DOC)
+        has_document = any(normalize(key) in DOCUMENTS for key in result)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
         if not has_document and not own:
             raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
