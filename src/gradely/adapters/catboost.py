@@ -1,4 +1,4 @@
-"""CatBoost: measures as evaluation metrics. Objectives of one's own see at most 1,000 rows and no queries there."""
+"""CatBoost: measures as evaluation metrics. Its custom objectives see at most 1,000 rows, and no queries."""
 
 from collections.abc import Sequence
 from typing import Any

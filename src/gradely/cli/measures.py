@@ -75,7 +75,7 @@ class Overview(Result):
         return [
             *about,
             self.table(),
-            f"`gradely measures NAME` explains one, `--compare` says how they differ.{families}",
+            f"`gradely measures NAME` describes one, `--compare` shows how they differ.{families}",
         ]
 
     def markdown(self) -> str:

@@ -1,4 +1,4 @@
-"""Sums over many places in closed form, to full precision: Σ 1/(x+j), Σ j/(x+j), and Σ 1/(x+j)² without end."""
+"""Sums over many places in closed form, to full precision: Σ 1/(x+j), Σ j/(x+j), and the infinite Σ 1/(x+j)²."""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,4 @@
-"""Average precision of binary relevance and what is near it: AP, infAP of a judged sample, IPrec, bpref."""
+"""Average precision of binary relevance and its relatives: AP, infAP of a judged sample, IPrec, bpref."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,4 @@
-"""What a measure is: what each document adds, over a norm."""
+"""What a measure is: the sum of what each document adds, divided by a norm."""
 
 import inspect
 import re

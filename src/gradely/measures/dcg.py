@@ -300,7 +300,7 @@ def expect_scaled_gains(measure: "SDCG", batch: UncertainBatch) -> Expected:
 
 
 class SDCG(ScaleBased):
-    """Discounted relevance over the same if every rank down to k held the top of the scale.
+    """Discounted relevance, over that of a ranking with the top of the scale at every rank down to k.
 
         SDCG@k = Σ_{i<=k} (g_i / top) / log2(i+1)  /  Σ_{i<=k} 1 / log2(i+1)
 

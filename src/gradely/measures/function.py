@@ -1,4 +1,4 @@
-"""Measures as pure functions of arrays: of fixed shape, so that compilers take them, and in one pass over all."""
+"""Measures as pure functions of arrays, which jax.jit and torch.compile accept; one sort serves all measures."""
 
 from collections.abc import Iterable, Sequence
 from functools import partial

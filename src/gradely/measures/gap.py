@@ -298,7 +298,7 @@ class _Absolute(UserShares):
 
 
 class GAP(UserShares):
-    """Graded average precision, for users of whom a share g_k has level k as threshold.
+    """Graded average precision, where a share g_k of the users has level k as their threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
 

@@ -1,4 +1,4 @@
-"""Measures whose best order of tied documents no sorting finds.
+"""Measures whose best order of tied documents cannot be found by sorting.
 
 Of xGAP, G, infAP and measures of diversity a whole order is searched; of AUC@k, OPA@k, Pplus and BPM one tie group
 decides.

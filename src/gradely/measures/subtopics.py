@@ -1,4 +1,4 @@
-"""Measures of diversity, for judgments by subtopic: what a ranking covers, and how little of it is said again."""
+"""Measures of diversity, for judgments by subtopic: how many subtopics a ranking covers, and how little it repeats."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -587,7 +587,7 @@ class GainBySubtopic(BySubtopic):
 
 
 class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
-    """nDCG of documents that are worth what they are worth to all users together, whatever they mean.
+    """nDCG with gains summed over subtopics, each weighted by how likely users are to mean it.
 
         D-nDCG@k = nDCG@k of the gain Σ_s Pr(s)·gain_s(document)
 
@@ -630,7 +630,7 @@ class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
 
 
 class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no name in Python
-    """How many subtopics are covered, and how well: subtopic recall and D-nDCG, weighed.
+    """How many subtopics are covered, and how well: the weighted mean of subtopic recall and D-nDCG.
 
         D♯-nDCG@k = γ·StRecall@k + (1-γ)·D-nDCG@k
 

@@ -1,4 +1,4 @@
-"""Measures of the rate at which a user gains who goes on from rank to rank with a chance: INSQ, INST, BPM, NERR8-11.
+"""Measures of the rate of gain of a user who decides at each rank whether to go on: INSQ, INST, BPM, NERR8-11.
 
 The value is Σ g_i · W_i, where g_i is relevance over the top of the scale, and W_i the share of a user's attention that
 rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances. C_i is the chance to go on from rank i.
@@ -189,7 +189,7 @@ def gains_by_rank(batch: Batch, gain: Array, deepest: int) -> Array:
 
 
 class INST(UserModel, Expecting):
-    """The rate of gain of a user who looks the less far the more was gained already.
+    """The rate of gain of a user who looks less deep the more has been gained.
 
         INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
 
@@ -259,7 +259,7 @@ class NERR8(UserModel):
 
 
 class NERR9(NERR8):
-    """The rate of gain of a user who is satisfied, or tires with the rank, or ends at rank k.
+    """The rate of gain of a user who goes on until satisfied, tired, or at rank k.
 
         NERR9@k = Σ_i g_i · W_i,  C_i = i/(i+1) · (1 - g_i), 0 from rank k on
 
@@ -347,7 +347,7 @@ class NERR11(UserModel, Expecting):
 
 
 class BPM(ArrangedMeasure, Expecting):
-    """The bejeweled player model: the rate of gain of a user who stops at having gained T, or at rank k.
+    """The bejeweled player model: the rate of gain of a user who stops once T is gained, or at rank k.
 
         BPM@k = (g_1 + … + g_i) / i,  i the first rank with a sum of at least T, or k
 

@@ -1,4 +1,4 @@
-"""φ: relevance from how far a score stands out of its query's pool."""
+"""φ: relevance by how far a score stands out from its query's pool."""
 
 from collections.abc import Iterable
 from itertools import pairwise

@@ -1,1 +1,1 @@
-"""trec_eval, drop-in: the same options, the same text, versions 9 and 10."""
+"""A drop-in replacement for trec_eval: the same options and the same output, of versions 9 and 10."""

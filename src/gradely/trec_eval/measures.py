@@ -1,4 +1,4 @@
-"""The measures of trec_eval in its own order, how each takes parameters, and what it prints."""
+"""The measures of trec_eval in its order, with the parameters that each takes and the columns that it prints."""
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce

@@ -1,4 +1,4 @@
-"""The command line of trec_eval, read as its getopt_long does."""
+"""The command line of trec_eval, parsed as its getopt_long does."""
 
 import os
 import re
