@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import gradely_papers
-from gradely_papers.results import RECORD, leave_out, read_entries, read_record, to_csv
+from gradely_papers.results import RECORD, read_entries, read_record, to_csv
 
 
 def merge(folder: Path) -> str:
@@ -18,7 +18,7 @@ def merge(folder: Path) -> str:
         if made.exists():
             entries += read_entries(made.read_text("utf-8"))
         elif experiment.optional:
-            entries += leave_out(experiment, experiment.skip_reason)
+            entries += experiment.leave_out(experiment.skip_reason)
         else:
             entries += [entry for entry in recorded if entry.experiment == name]
     return to_csv(entries)

@@ -16,7 +16,7 @@ from gradely_papers import MODULES, PAPERS, experiments, items, misprints, repro
 from gradely_papers.documents import document, list_claims
 from gradely_papers.experiment import THEOREM, Assessment, Claim, Experiment, Library, Observation, Outcome, Sheet
 from gradely_papers.index import find_places, places_of
-from gradely_papers.results import ROWS, Entry, count, enter, files, read_record
+from gradely_papers.results import ROWS, count, files, read_record
 from gradely_papers.verdicts import decide
 
 
@@ -60,7 +60,7 @@ def test_tables_are_frames_too():
 def outcome(rows=1, text="plain"):
     table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
     claim = Claim("x", "table 0", text, "1", text, lambda evidence: [decide(holds=False, here=text)])
-    tested = [Assessment(claim, verdict) for verdict in claim.test(None)]
+    tested = [EXPERIMENT.assess(claim, verdict) for verdict in claim.test(None)]
     return Outcome(text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
 
 
@@ -78,7 +78,7 @@ def test_a_claim_is_tested_on_the_evidence_of_the_work():
             claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
         )
         (tested,) = made.run(Library(), 0, None).claims
-        assert (tested.verdict, tested.here, tested.text) == (word, str(evidence), "It is 3.")
+        assert (tested.verdict, tested.here, tested.claim) == (word, str(evidence), "It is 3.")
 
 
 def test_everything_is_found_by_the_papers_own_numbers(capfd):
@@ -129,13 +129,15 @@ def test_the_record_speaks_of_every_claim_and_of_nothing_else():
     assert {(e.experiment, e.where, e.claim, e.printed, e.criterion, e.quote, e.kind) for e in entries} == claims
     quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
     made = [(experiments()[name], reproduce(name)) for name in quick]
-    assert enter(made) == [entry for entry in entries if entry.experiment in quick]
+    assert [row for _, outcome in made for row in outcome.claims] == [
+        entry for entry in entries if entry.experiment in quick
+    ]
     for experiment, outcome in made:
         named = {file for _, names in experiment.files for file in names.split(", ")}
         assert named == {*outcome.sheets, *outcome.figures}, "the index names the files that a run leaves"
 
 
-SAID = Entry("S11", "s11-x", "claim", "table 1", "It is so.", "", "1", "so it is", "a", "2", "holds")
+SAID = Assessment("S11", "s11-x", "claim", "table 1", "It is so.", "", "1", "so it is", "a", "2", "holds")
 
 
 def test_a_claim_has_one_row_with_its_criterion_and_counts_of_verdicts():
@@ -161,7 +163,7 @@ def test_theorems_are_listed_apart_and_never_counted_among_those_that_hold():
 def test_the_record_is_shown_to_people_and_to_machines(capfd):
     assert run(["papers", "claims", "--format", "csv"]) == 0
     rows = list(csv.reader(io.StringIO(capfd.readouterr().out)))
-    assert [Entry(*row) for row in rows[1:]] == read_record()
+    assert [Assessment(*row) for row in rows[1:]] == read_record()
     assert run(["papers", "claims", "m08", "--format", "markdown"]) == 0
     assert capfd.readouterr().out == document("M08", read_record())
     assert run(["papers", "claims", "M08"]) == 0

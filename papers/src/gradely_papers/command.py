@@ -18,10 +18,10 @@ from gradely.parallel import can_fork, cores, in_processes
 from gradely.tables import Table, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
 from gradely_papers.documents import document
-from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Experiment, Library
+from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Assessment, Experiment, Library
 from gradely_papers.index import find_places, read_place, select_place
 from gradely_papers.progress import Report, ignore
-from gradely_papers.results import Entry, Found, by_claim, count, leave_out, of_kind, read_record, to_csv
+from gradely_papers.results import Found, by_claim, count, of_kind, read_record, to_csv
 from gradely_papers.verdicts import MARKS
 
 ALL = "all"
@@ -93,7 +93,7 @@ def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
         say(f"{show(entries)}{''.join(map(show_misprints, chosen))}")
 
 
-def show_place(paper: str, typed: str, entries: list[Entry]) -> str:
+def show_place(paper: str, typed: str, entries: list[Assessment]) -> str:
     """Return what is here of one place of a paper: things that make no claim, then the claims."""
     places, name = find_places(paper, entries), read_place(typed)
     found = select_place(places, name)
@@ -107,7 +107,7 @@ def show_place(paper: str, typed: str, entries: list[Entry]) -> str:
     return "\n".join(filter(None, (head, body)))
 
 
-def show(entries: list[Entry]) -> str:
+def show(entries: list[Assessment]) -> str:
     """Return the claims one below the other, wrapped to the width of the terminal, and the counts below."""
     lines = []
     for kind in (CLAIM, THEOREM):
@@ -116,7 +116,7 @@ def show(entries: list[Entry]) -> str:
     return "".join(f"{line}\n" for line in lines) + (to_text(count(entries)) if entries else "")
 
 
-def _describe(group: list[Entry]) -> Iterator[str]:
+def _describe(group: list[Assessment]) -> Iterator[str]:
     first = group[0]
     kind = "theorem or construction, " if first.kind == THEOREM else ""
     yield from _wrap(f"{first.paper} {first.where} ({kind}{first.experiment}): {first.claim}", 0)
@@ -193,7 +193,7 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
         say(f"{entry.name} is skipped: {reason}\n")
     entries = [
         *(row for _, each in outcomes for row in each.entries),
-        *(left for entry, reason in absent.items() for left in leave_out(entry, reason)),
+        *(left for entry, reason in absent.items() for left in entry.leave_out(reason)),
     ]
     if len(outcomes) > 1:
         _write(
@@ -278,7 +278,7 @@ def carry_out(entry: Experiment, library: Library, seed: int, out: Path, progres
     """Run an experiment, and leave its tables, figures and page in its folder."""
     outcome = entry.run(library, seed, progress)
     _write(out / entry.name, results.files(entry, outcome, seed))
-    return Found.of(entry, outcome)
+    return Found.of(outcome)
 
 
 def tell(entry: Experiment, found: Found, out: Path) -> None:

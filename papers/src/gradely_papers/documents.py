@@ -5,16 +5,16 @@ from collections.abc import Mapping, Sequence
 
 from gradely.tables import Cell, Table, escape_markdown, to_markdown
 from gradely_papers import PAPERS, misprints
-from gradely_papers.experiment import CLAIM, THEOREM, Misprint
+from gradely_papers.experiment import CLAIM, THEOREM, Assessment, Misprint
 from gradely_papers.index import Thing, find_places
-from gradely_papers.results import KEY, Entry, by_claim, of_kind
+from gradely_papers.results import KEY, by_claim, of_kind
 from gradely_papers.verdicts import MARKS, tally
 
 
 class Headings:
     """The headings of claims and theorems on the page of their paper, and links to them."""
 
-    def __init__(self, entries: Sequence[Entry]) -> None:
+    def __init__(self, entries: Sequence[Assessment]) -> None:
         """Number the claims of each paper, and its theorems."""
         self._titles: dict[tuple[str, str, str], str] = {}
         for paper in PAPERS:
@@ -23,24 +23,24 @@ class Headings:
                 for number, (first, *_) in enumerate(by_claim(own), 1):
                     self._titles[paper, first.where, first.claim] = f"{kind.capitalize()} {number}: {first.where}"
 
-    def title(self, group: Sequence[Entry]) -> str:
+    def title(self, group: Sequence[Assessment]) -> str:
         """Return the heading of a claim."""
         return self._titles[group[0].paper, group[0].where, group[0].claim]
 
-    def link(self, text: str, group: Sequence[Entry], page: str = "") -> str:
+    def link(self, text: str, group: Sequence[Assessment], page: str = "") -> str:
         """Return a link to a claim: on the same page, or on another one."""
         anchor = re.sub(r"[^\w\- ]", "", self.title(group).lower()).replace(" ", "-")
         return f"[{text}]({page}#{anchor})"
 
 
-def list_claims(entries: list[Entry]) -> str:
+def list_claims(entries: list[Assessment]) -> str:
     """Return one row per claim, then the theorems, as the documents show them."""
     headings = Headings(entries)
     claims, theorems = (tabulate(of_kind(entries, kind), headings) for kind in (CLAIM, THEOREM))
     return f"{claims}\n### Theorems and constructions\n\n{theorems}"
 
 
-def tabulate(entries: Sequence[Entry], headings: Headings) -> str:
+def tabulate(entries: Sequence[Assessment], headings: Headings) -> str:
     """Return one row per claim: where, the paper's words, the criterion, and how often each verdict was given."""
     rows: list[list[Cell]] = []
     for group in by_claim(entries):
@@ -58,7 +58,7 @@ def tabulate(entries: Sequence[Entry], headings: Headings) -> str:
     return to_markdown(Table(["where", "the paper says", "criterion", "verdicts", "experiment"], rows), escape=False)
 
 
-def document(paper: str, entries: list[Entry]) -> str:
+def document(paper: str, entries: list[Assessment]) -> str:
     """Return the page about one paper: where everything of it is, and each claim with its verdict on each set of data.
 
     The paper's own numbers lead to definitions, experiments, misprints and claims.
@@ -98,7 +98,7 @@ def tabulate_places(places: Mapping[str, list[Thing]], headings: Headings) -> st
     return to_markdown(Table(["in the paper", "here", "verdicts"], rows), escape=False)
 
 
-def _section(group: Sequence[Entry], title: str) -> str:
+def _section(group: Sequence[Assessment], title: str) -> str:
     first = group[0]
     experiments = ", ".join(f"`{name}`" for name in dict.fromkeys(entry.experiment for entry in group))
     lines = [f"### {title}\n", f"**{escape_markdown(first.claim)}**\n"]

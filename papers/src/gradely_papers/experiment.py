@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from gradely import InputError
 from gradely.tables import Table
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import Record, Verdict
+from gradely_papers.verdicts import UNTESTED, Record, Verdict
 
 FOLDER = "data"
 """where real data is looked for by default"""
@@ -37,7 +37,6 @@ class Library:
 
 CLAIM, THEOREM = "claim", "theorem"
 """about data, or of mathematics: closed forms, limits, and what follows from how something is built"""
-COLUMNS = ("kind", "where", "claim", "quote", "the paper", "criterion", "data", "here", "verdict")
 
 
 class Claim(NamedTuple):
@@ -71,31 +70,27 @@ def claim(
 
 
 class Assessment(NamedTuple):
-    """A claim beside what came out on one set of data."""
+    """A claim beside what came out on one set of data, all in words."""
 
-    claim: Claim
-    outcome: Verdict
+    paper: str
+    experiment: str
+    kind: str
+    where: str
+    claim: str
+    """what the paper says"""
+    quote: str
+    printed: str
+    criterion: str
+    data: str
+    here: str
+    """our numbers, or why there are none"""
+    verdict: str
+    """holds, differs, undecided or cannot be tested"""
 
     @property
-    def text(self) -> str:
-        """What the paper says."""
-        return self.claim.says
-
-    @property
-    def verdict(self) -> str:
-        """Whether it holds: holds, differs, undecided or cannot be tested."""
-        return self.outcome.word
-
-    @property
-    def here(self) -> str:
-        """Our numbers, or why there are none."""
-        return self.outcome.here
-
-    def row(self) -> list[str]:
-        """Return it as a row of a table with the columns of COLUMNS."""
-        claim, verdict = self.claim, self.outcome
-        about = [claim.kind, claim.where, claim.says, claim.quote, claim.printed, claim.criterion]
-        return [*about, verdict.data, verdict.here, verdict.word]
+    def words(self) -> str:
+        """What the paper says, with its own words where it has such a sentence."""
+        return f"{self.claim} (“{self.quote}”)" if self.quote else self.claim
 
 
 class Observation(NamedTuple):
@@ -214,5 +209,14 @@ class Experiment(NamedTuple):
         """Do the work, then test every claim on what came out."""
         own = Library(library.folder)
         outcome = self.work(own, seed, progress)
-        tested = [Assessment(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
+        tested = [self.assess(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
         return outcome._replace(claims=tested, skipped=own.skipped)
+
+    def assess(self, claim: Claim, verdict: Verdict) -> Assessment:
+        """Return one of its claims beside a verdict."""
+        about = (claim.kind, claim.where, claim.says, claim.quote, claim.printed, claim.criterion)
+        return Assessment(self.paper, self.name, *about, verdict.data, verdict.here, verdict.word)
+
+    def leave_out(self, reason: str) -> list[Assessment]:
+        """Return its claims where it was not run, and why."""
+        return [self.assess(claim, Verdict(UNTESTED, reason)) for claim in self.claims]

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from gradely_papers import experiments, items, misprints
-from gradely_papers.results import Entry, by_claim
+from gradely_papers.experiment import Assessment
+from gradely_papers.results import by_claim
 
 ORDER = ("abstract", "§", "eq.", "table", "figure", "outlook")
 """in which places are listed"""
@@ -59,11 +60,11 @@ class Thing(NamedTuple):
     """What is here of some place of a paper: a definition, tables and figures, a misprint, or a claim."""
 
     text: str
-    claim: list[Entry]
+    claim: list[Assessment]
     """its verdicts, if it is one"""
 
 
-def find_places(paper: str, entries: Iterable[Entry]) -> dict[str, list[Thing]]:
+def find_places(paper: str, entries: Iterable[Assessment]) -> dict[str, list[Thing]]:
     """Return what is here of each place of a paper, in the order of the paper."""
     own = [experiment for experiment in experiments().values() if experiment.paper == paper]
     found = [

@@ -10,47 +10,17 @@ from gradely.report.page import chart, render
 from gradely.tables import Cell, Table, to_delimited
 from gradely_papers import PAPERS
 from gradely_papers.charts import picture
-from gradely_papers.experiment import CLAIM, COLUMNS, THEOREM, Assessment, Experiment, Observation, Outcome
-from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, UNTESTED, WORDS, Verdict, tally
+from gradely_papers.experiment import CLAIM, THEOREM, Assessment, Experiment, Observation, Outcome
+from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, WORDS, tally
 
 RECORD = "record.csv"
 """verdicts of all claims on the public data sets, seed 0, as `gradely papers run all` left them in claims.csv"""
 
 
-class Entry(NamedTuple):
-    """One claim on one set of data."""
-
-    paper: str
-    experiment: str
-    kind: str
-    where: str
-    claim: str
-    quote: str
-    printed: str
-    criterion: str
-    data: str
-    here: str
-    verdict: str
-
-    @property
-    def words(self) -> str:
-        """What the paper says, with its own words where it has such a sentence."""
-        return f"{self.claim} (“{self.quote}”)" if self.quote else self.claim
-
-
-def enter(outcomes: Iterable[tuple[Experiment, Outcome]]) -> list[Entry]:
-    """Return the claims of all experiments that were run."""
-    return [
-        Entry(experiment.paper, experiment.name, *tested.row())
-        for experiment, outcome in outcomes
-        for tested in outcome.claims
-    ]
-
-
 class Found(NamedTuple):
     """What an experiment found, without its tables and figures, which are in its folder."""
 
-    entries: list[Entry]
+    entries: list[Assessment]
     observations: list[Observation]
     skipped: dict[str, str]
     """folders of data that could not be read, and why"""
@@ -58,9 +28,9 @@ class Found(NamedTuple):
     """why it could not be run, where it could not"""
 
     @classmethod
-    def of(cls, experiment: Experiment, outcome: Outcome) -> "Found":
+    def of(cls, outcome: Outcome) -> "Found":
         """Take what matters beyond the folder of the experiment."""
-        return cls(enter([(experiment, outcome)]), list(outcome.observations), dict(outcome.skipped))
+        return cls(list(outcome.claims), list(outcome.observations), dict(outcome.skipped))
 
     def to_bytes(self) -> bytes:
         """Return it as bytes, to be sent to another process."""
@@ -70,44 +40,39 @@ class Found(NamedTuple):
     def from_bytes(cls, content: bytes) -> "Found":
         """Return what was made into bytes."""
         entries, observations, skipped, failure = json.loads(content)
-        return cls([Entry(*row) for row in entries], [Observation(*row) for row in observations], skipped, failure)
+        return cls([Assessment(*row) for row in entries], [Observation(*row) for row in observations], skipped, failure)
 
 
-def leave_out(experiment: Experiment, reason: str) -> list[Entry]:
-    """Return the claims of an experiment that was not run, and why."""
-    verdict = Verdict(UNTESTED, reason)
-    return [Entry(experiment.paper, experiment.name, *Assessment(claim, verdict).row()) for claim in experiment.claims]
-
-
-def to_csv(entries: list[Entry]) -> str:
+def to_csv(entries: Iterable[Assessment]) -> str:
     """Return the entries as a file."""
-    return to_delimited(Table(["paper", "experiment", *COLUMNS], [list(entry) for entry in entries]), ",")
+    header = ["the paper" if field == "printed" else field for field in Assessment._fields]
+    return to_delimited(Table(header, [list(entry) for entry in entries]), ",")
 
 
-def read_entries(text: str) -> list[Entry]:
+def read_entries(text: str) -> list[Assessment]:
     """Return the entries of a file."""
-    return [Entry(*row) for row in list(csv.reader(text.splitlines()))[1:]]
+    return [Assessment(*row) for row in list(csv.reader(text.splitlines()))[1:]]
 
 
-def read_record() -> list[Entry]:
+def read_record() -> list[Assessment]:
     """Return the verdicts as they were recorded."""
     return read_entries((resources.files("gradely_papers") / RECORD).read_text("utf-8"))
 
 
-def by_claim(entries: Iterable[Entry]) -> list[list[Entry]]:
+def by_claim(entries: Iterable[Assessment]) -> list[list[Assessment]]:
     """Return the entries of each claim; one that two experiments test is one."""
-    groups: dict[tuple[str, str, str], list[Entry]] = {}
+    groups: dict[tuple[str, str, str], list[Assessment]] = {}
     for entry in entries:
         groups.setdefault((entry.paper, entry.where, entry.claim), []).append(entry)
     return list(groups.values())
 
 
-def of_kind(entries: Iterable[Entry], kind: str) -> list[Entry]:
+def of_kind(entries: Iterable[Assessment], kind: str) -> list[Assessment]:
     """Return those that are claims about data, or theorems."""
     return [entry for entry in entries if entry.kind == kind]
 
 
-def count(entries: list[Entry]) -> Table:
+def count(entries: list[Assessment]) -> Table:
     """Return how many claims and verdicts of each kind there are, one row per paper and, of several, one for all.
 
     A theorem that holds says nothing about data, so that theorems are counted apart: how many, and how many confirmed.
@@ -119,7 +84,7 @@ def count(entries: list[Entry]) -> Table:
     return Table(["paper", "claims", *WORDS, "theorems", "confirmed"], rows)
 
 
-def _counts(entries: list[Entry]) -> list[Cell]:
+def _counts(entries: list[Assessment]) -> list[Cell]:
     claims, theorems = of_kind(entries, CLAIM), by_claim(of_kind(entries, THEOREM))
     words = [{entry.verdict for entry in theorem} for theorem in theorems]
     confirmed = sum(HOLDS in given and DIFFERS not in given for given in words)
@@ -142,7 +107,7 @@ def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, byte
         for form in ("svg", "png")
     }
     out |= {f"{name}.csv": to_delimited(sheet.table, ",").encode() for name, sheet in outcome.sheets.items()}
-    out["claims.csv"] = to_csv(enter([(experiment, outcome)])).encode()
+    out["claims.csv"] = to_csv(outcome.claims).encode()
     if outcome.observations:
         table = Table(["question", "answer"], [list(observation) for observation in outcome.observations])
         out["observations.csv"] = to_delimited(table, ",").encode()
@@ -160,7 +125,7 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
         experiment=experiment,
         paper=PAPERS[experiment.paper],
         outcome=outcome,
-        groups=group_kinds(enter([(experiment, outcome)])),
+        groups=group_kinds(outcome.claims),
         marks=MARKS,
         tally=tally,
         seed=seed,
@@ -168,13 +133,13 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
     )
 
 
-def group_kinds(entries: list[Entry]) -> dict[str, list[list[Entry]]]:
+def group_kinds(entries: Iterable[Assessment]) -> dict[str, list[list[Assessment]]]:
     """Return the entries claim by claim, those about data and theorems apart; a kind without any is left out."""
     kinds = {"The paper's claims": CLAIM, "Theorems and constructions": THEOREM}
     return {title: groups for title, kind in kinds.items() if (groups := by_claim(of_kind(entries, kind)))}
 
 
-def overview(outcomes: list[tuple[Experiment, Found]], entries: list[Entry]) -> str:
+def overview(outcomes: list[tuple[Experiment, Found]], entries: list[Assessment]) -> str:
     """Return the page that leads to the others: every claim and how often it holds."""
     return render(
         "papers.html",
