@@ -54,9 +54,9 @@ def s11_levels(key):
     others = {2: 50, 10: 20, 20: 10, 50: 2}
     reference = levels.number_from_one(levels.number_from_one(levels.draw_uniform))
     if key.endswith("nDCG"):
-        reference = lambda rng, runs, count: levels.draw_uniform(rng, runs, others[count])
+        reference = lambda rng, count: levels.draw_uniform(rng, others[count])
     if key == "decreases":
-        reference = lambda rng, runs, count: np.ones((runs, levels.ITEMS), np.int64)
+        reference = lambda rng, count: np.ones(levels.ITEMS, np.int64)
     drawing = levels.curves(reference, seed=0, runs=4, swaps=40, step=10)
     varied = [row | {"varies": levels.UNUSED if key == "unused" else levels.SIZES} for row in spread_unevenly()]
     grades = levels.list_in_order(2 if key == "constant" else 10)[::5]

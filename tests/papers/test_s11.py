@@ -50,8 +50,9 @@ def test_swaps_move_two_items_each():
 @pytest.mark.parametrize("count", levels.LEVELS)
 def test_reference_lists(count):
     rng = np.random.default_rng(2)
-    even, odd, free = (draw(rng, 30, count) for draw in (levels.draw_uniform, levels.draw_uneven, levels.draw_free))
-    assert (levels.number_from_one(levels.draw_uniform)(rng, 30, count) == even + 1).all()
+    ways = (levels.draw_uniform, levels.draw_uneven, levels.draw_free)
+    even, odd, free = (np.stack([draw(rng, count) for _ in range(30)]) for draw in ways)
+    assert (levels.number_from_one(levels.draw_uniform)(rng, count) == even[0] + 1).all()
     assert free.min() >= 0 and free.max() < count and (np.diff(free, axis=1) <= 0).all()
     assert count == 2 or (free[:, 0] < count - 1).any()  # the highest level may be absent
     assert (np.bincount(even[0]) == levels.ITEMS // count).all() and len(np.unique(even)) == count
@@ -80,14 +81,14 @@ def test_the_number_of_levels_moves_ndcg_and_hardly_the_others(reference):
 def test_unused_levels_and_items_of_a_level_vary_as_they_say():
     rng = np.random.default_rng(3)
     for share, used in ((0, 20), (0.25, 15), (0.5, 10), (0.75, 5)):
-        lists = levels.leave_unused(rng, 7, 20, share)
+        lists = np.stack([levels.leave_unused(rng, 20, share) for _ in range(7)])
         assert lists.shape == (7, levels.ITEMS) and (np.diff(lists, axis=1) <= 0).all()
         assert all(len(np.unique(row)) == used and {0, 19} <= set(row.tolist()) for row in lists)
     for how in levels.WEIGHTS:
-        lists = levels.spread_items(rng, 7, 10, how)
+        lists = np.stack([levels.spread_items(rng, 10, how) for _ in range(7)])
         counts = np.stack([np.bincount(row, minlength=10) for row in lists])
         assert (counts.sum(axis=1) == levels.ITEMS).all() and (counts > 0).all() and (np.diff(lists, axis=1) <= 0).all()
-    few, even, _, many = (levels.spread_items(rng, 1, 10, how)[0] for how in levels.WEIGHTS)
+    few, even, _, many = (levels.spread_items(rng, 10, how) for how in levels.WEIGHTS)
     assert few.mean() < even.mean() < many.mean() and (even == levels.list_in_order(10)).all()
 
 

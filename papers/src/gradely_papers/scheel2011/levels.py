@@ -1,6 +1,7 @@
 """S11, figures 4 and 5: what the number of levels does to each measure, those that are unused, and items per level."""
 
 from collections.abc import Callable
+from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -72,20 +73,22 @@ def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
     return np.stack(out, axis=1)
 
 
-def draw_uniform(rng: np.random.Generator, runs: int, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
-    """Return [runs, items]: grades 0 … levels - 1, the same number of items each, best first."""
-    return np.broadcast_to(list_in_order(levels), (runs, ITEMS))
+Draw = Callable[[np.random.Generator, int], Ints]
+"""from a source of randomness and a number of levels to the grades of the items, best first"""
 
 
-def draw_uneven(rng: np.random.Generator, runs: int, levels: int) -> Ints:
-    """Return [runs, items]: grades best first; in each run a random half of the levels, of random sizes.
-
-    The lowest and the highest level are always there.
-    """
-    return np.stack([_draw_uneven(rng, levels) for _ in range(runs)])
+def list_in_order(levels: int = 10) -> Ints:
+    """Return grades 0 … levels - 1, the same number of items each."""
+    return np.arange(ITEMS)[::-1] * levels // ITEMS
 
 
-def _draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
+def draw_uniform(rng: np.random.Generator, levels: int) -> Ints:  # noqa: ARG001 - nothing is drawn
+    """Return items spread evenly over the levels."""
+    return list_in_order(levels)
+
+
+def draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
+    """Return items of a random half of the levels, of random sizes; the lowest and the highest are always there."""
     top, others = levels - 1, max(0, levels // 2 - 2)
     used = np.concatenate([[0, top], rng.permutation(np.arange(1, top))[:others]])
     share = rng.dirichlet(np.ones(len(used)))
@@ -93,40 +96,34 @@ def _draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
     return np.sort(grades)[::-1]
 
 
-def draw_free(rng: np.random.Generator, runs: int, levels: int) -> Ints:
-    """Return [runs, items]: as uneven, but neither the lowest nor the highest level must be there."""
-    return np.stack([_draw_free(rng, levels) for _ in range(runs)])
-
-
-def _draw_free(rng: np.random.Generator, levels: int) -> Ints:
+def draw_free(rng: np.random.Generator, levels: int) -> Ints:
+    """Return items as unevenly, but neither the lowest nor the highest level must be there."""
     used = rng.permutation(levels)[: max(2, levels // 2)]
     return np.sort(rng.choice(used, size=ITEMS, p=rng.dirichlet(np.ones(len(used)))))[::-1]
 
 
-def number_from_one(reference: "Reference") -> "Reference":
+def number_from_one(draw: Draw) -> Draw:
     """Return the same lists with the levels numbered 1 … L in place of 0 … L - 1, so that every item is relevant."""
-    return lambda rng, runs, levels: reference(rng, runs, levels) + 1
-
-
-Reference = Callable[[np.random.Generator, int, int], Ints]
+    return lambda rng, levels: draw(rng, levels) + 1
 
 
 def curves(
-    reference: Reference, seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 1, progress: Report = ignore
+    draw: Draw, seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 1, progress: Report = ignore
 ) -> Curves:
     """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
     rng = np.random.default_rng(seed)
     order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
     for i, levels in enumerate(LEVELS):
-        for name, row in measure_swaps(reference(rng, runs, levels), order).items():
+        for name, row in measure_swaps(draw, rng, levels, order).items():
             values[name].append(row)
         progress((i + 1) / len(LEVELS))
     return Curves({name: np.stack(rows) for name, rows in values.items()}, list(range(0, swaps, step)))
 
 
-def measure_swaps(grades: Ints, order: Ints) -> dict[str, Floats]:
-    """Return by measure the mean over all runs for each number of swaps, of [runs, items] and [runs, swaps, items]."""
+def measure_swaps(draw: Draw, rng: np.random.Generator, levels: int, order: Ints) -> dict[str, Floats]:
+    """Return by measure the mean over all runs for each number of swaps, of [runs, swaps, items]."""
+    grades = np.stack([draw(rng, levels) for _ in order])
     batch = rank_labels(np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS))
     return {name: mean(batch).reshape(len(grades), -1).mean(axis=0) for name, mean in MEANS.items()}
 
@@ -136,12 +133,11 @@ SHARES = (0.0, 0.25, 0.5, 0.75)
 """of the levels that no item has; the lowest and the highest are always used"""
 
 
-def leave_unused(rng: np.random.Generator, runs: int, levels: int, share: float) -> Ints:
-    """Return [runs, items]: grades best first; a random share of the levels is unused, the others are used evenly."""
+def leave_unused(rng: np.random.Generator, levels: int, share: float) -> Ints:
+    """Return items of which a random share of the levels has none, and the others as many each."""
     others = max(0, round((1 - share) * levels) - 2)
-    inner = np.arange(1, levels - 1)
-    used = [np.sort(np.concatenate([[0, levels - 1], rng.permutation(inner)[:others]])) for _ in range(runs)]
-    return np.stack([each[np.arange(ITEMS)[::-1] * len(each) // ITEMS] for each in used])
+    used = np.sort(np.concatenate([[0, levels - 1], rng.permutation(np.arange(1, levels - 1))[:others]]))
+    return used[list_in_order(len(used))]
 
 
 def _fewer_above(rng: np.random.Generator, levels: int) -> Floats:  # noqa: ARG001 - nothing is drawn
@@ -157,37 +153,25 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
 """how items are spread over levels, all of which are used"""
 
 
-def spread_items(rng: np.random.Generator, runs: int, levels: int, how: str) -> Ints:
-    """Return [runs, items]: grades best first; each level has an item, the others are spread by weight."""
-    return np.stack([_spread(WEIGHTS[how](rng, levels), levels) for _ in range(runs)])
-
-
-def _spread(weight: Floats, levels: int) -> Ints:
-    ends = np.round(np.cumsum(weight) * (ITEMS - levels)).astype(np.int64)
+def spread_items(rng: np.random.Generator, levels: int, how: str) -> Ints:
+    """Return items of which each level has one, and the others are spread by weight."""
+    ends = np.round(np.cumsum(WEIGHTS[how](rng, levels)) * (ITEMS - levels)).astype(np.int64)
     return np.repeat(np.arange(levels), 1 + np.diff(ends, prepend=0))[::-1]
 
 
 def vary(seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 5, progress: Report = ignore) -> list[Record]:
     """Return the mean over all swaps of each measure, by the share of unused levels, and by the items of each level."""
-    cases = [(UNUSED, f"{share:.0%}", levels) for share in SHARES for levels in LEVELS[1:]]
-    cases += [(SIZES, how, levels) for how in WEIGHTS for levels in LEVELS]
+    cases: list[tuple[str, str, Draw, int]] = [
+        *((UNUSED, f"{x:.0%}", partial(leave_unused, share=x), levels) for x in SHARES for levels in LEVELS[1:]),
+        *((SIZES, how, partial(spread_items, how=how), levels) for how in WEIGHTS for levels in LEVELS),
+    ]
     order = swap_pairs(np.random.default_rng(seed), runs, swaps)[:, ::step]
     out = []
-    for i, (varies, value, levels) in enumerate(cases):
-        rng = np.random.default_rng([seed, i])
-        if varies == UNUSED:
-            grades = leave_unused(rng, runs, levels, SHARES[i // len(LEVELS[1:])])
-        else:
-            grades = spread_items(rng, runs, levels, value)
-        for name, row in measure_swaps(grades, order).items():
+    for i, (varies, value, draw, levels) in enumerate(cases):
+        for name, row in measure_swaps(draw, np.random.default_rng([seed, i]), levels, order).items():
             out.append({"varies": varies, "value": value, "levels": levels, "measure": name, "mean": float(row.mean())})
         progress((i + 1) / len(cases))
     return out
-
-
-def list_in_order(levels: int = 10) -> Ints:
-    """Return grades of a list in order, spread evenly over the levels."""
-    return np.arange(ITEMS)[::-1] * levels // ITEMS
 
 
 def swap_every_pair(grades: Ints) -> Swaps:
@@ -208,11 +192,11 @@ SMALL = 1 / 4
 """a spread is small against another where it is less than this share of it"""
 STEP = 5
 """the variants are measured only after every fifth swap: they are compared, not drawn"""
-FIGURES: dict[str, tuple[str, Reference]] = {
+FIGURES: dict[str, tuple[str, Draw]] = {
     "figure-4": ("Items spread evenly over the levels", draw_uniform),
     "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
 }
-VARIANTS: dict[str, Reference] = {
+VARIANTS: dict[str, Draw] = {
     "figure 5, the lowest and the highest level not forced into each list": draw_free,
     "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
     "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
@@ -293,12 +277,12 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     """Draw the lists and measure them."""
     steps = len(FIGURES) + len(VARIANTS) + 2
     drawings = {
-        name: curves(reference, seed, progress=part(progress, i, steps))
-        for i, (name, (_, reference)) in enumerate(FIGURES.items())
+        name: curves(draw, seed, progress=part(progress, i, steps))
+        for i, (name, (_, draw)) in enumerate(FIGURES.items())
     }
     others = {
-        name: curves(reference, seed, step=STEP, progress=part(progress, i, steps))
-        for i, (name, reference) in enumerate(VARIANTS.items(), len(FIGURES))
+        name: curves(draw, seed, step=STEP, progress=part(progress, i, steps))
+        for i, (name, draw) in enumerate(VARIANTS.items(), len(FIGURES))
     }
     varied = vary(seed, progress=part(progress, steps - 2, steps))
     evidence = Evidence(drawings, varied, swap_every_pair(list_in_order()))
