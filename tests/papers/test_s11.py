@@ -29,14 +29,11 @@ def test_a_number_agrees_rounded_or_cut_off_and_not_otherwise():
 
 
 def test_tables_outcome_holds():
-    outcome = experiments()["s11-tables"].run(Library(), 0, ignore)
+    experiment = experiments()["s11-tables"]
+    outcome = experiment.run(Library(), 0, ignore)
     assert [tested.verdict for tested in outcome.claims] == [*["holds"] * 6, "differs", "holds"]
-    assert {t.claim.key for t in outcome.claims if t.claim.kind == "theorem"} == {
-        "weights",
-        "doubling",
-        "shift",
-        "binary",
-    }
+    theorems = {claim.key for claim in experiment.claims if claim.kind == "theorem"}
+    assert theorems == {"weights", "doubling", "shift", "binary"}
     assert "nDCG 0.2796 → 0.1706, NDCNG 0.3942 → 0.3942" in outcome.claims[3].here
 
 

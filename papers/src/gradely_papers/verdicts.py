@@ -1,7 +1,7 @@
 """Verdict: whether a claim of a paper holds on some data, and how that is decided."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import floor, isclose
 from typing import Any, NamedTuple, TypeAlias
 
@@ -23,6 +23,7 @@ __all__ = [
     "Verdict",
     "agrees",
     "decide",
+    "listed",
     "tally",
 ]
 
@@ -95,6 +96,15 @@ def tally(words: Iterable[str]) -> str:
     """
     counts = Counter(words)
     return " ".join(f"{counts[word]} {mark}" for word, mark in MARKS.items() if counts[word])
+
+
+def listed(values: Mapping[str, float], digits: int = 2) -> str:
+    """Return values by name, in words.
+
+    >>> listed({"GAP": 0.8, "xGAP": 0.456})
+    'GAP 0.80, xGAP 0.46'
+    """
+    return ", ".join(f"{name} {value:.{digits}f}" for name, value in values.items())
 
 
 def agrees(ours: float, printed: str) -> bool:

@@ -16,7 +16,7 @@ from gradely.parallel import can_fork, cores, in_processes
 from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
-from gradely_papers.ferrante2014.study import users
+from gradely_papers.ferrante2014.study import SMALL, users
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
@@ -33,8 +33,6 @@ OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
 """measures learned by our lambdas"""
 
 
-SMALL = ", small g_1"
-"""what follows the name of a measure for which few users take any relevant document, as in figures 1 and 2"""
 MOST = 10
 """with more levels g_1 is no share of the users to speak of"""
 MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")

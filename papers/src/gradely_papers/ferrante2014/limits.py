@@ -11,7 +11,7 @@ from gradely_papers.charts import PALETTE, altair, categories, draw, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import SAME, Record, Verdict, decide
+from gradely_papers.verdicts import SAME, Record, Verdict, decide, listed
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
 POOL = {1: 10, 2: 1}
@@ -243,8 +243,7 @@ def is_accurate(evidence: Evidence) -> list[Verdict]:
     rows = [row for row in evidence.chances if row["g"] == str(list(EXAMPLE)) and row["grade"] == 2]
     chances = {row["measure"]: row["here"] for row in rows}
     off = {name: abs(chance - EXAMPLE[1]) for name, chance in chances.items()}
-    here = ", ".join(f"{name} {chance:.3f}" for name, chance in chances.items())
-    return [decide(max(off["xGAP"], off["eGAP"]) < off["GAP"], here)]
+    return [decide(max(off["xGAP"], off["eGAP"]) < off["GAP"], listed(chances, 3))]
 
 
 @claim(

@@ -29,7 +29,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each
 from gradely_papers.progress import Report, part
-from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict, decide
+from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict, decide, listed
 
 REPEAT, BOOTSTRAP = 15, 200
 """how often pools are drawn, and bootstrap samples of topics"""
@@ -266,10 +266,9 @@ def gap_follows(entry: Robustness) -> Verdict:
     curves = np.nan_to_num(entry.tau).mean(axis=0)
     apart = {name: np.abs(curves[:, MEASURES.index(name)] - curves[:, MEASURES.index("AP")]) for name in ("GAP", *NEW)}
     mean = {name: float(distance.mean()) for name, distance in apart.items()}
-    here = ", ".join(f"{name} {distance:.3f}" for name, distance in mean.items())
     return decide(
         mean["GAP"] < min(mean[name] for name in NEW),
-        f"mean distance from AP: {here}; GAP is at most {apart['GAP'].max():.2f} away",
+        f"mean distance from AP: {listed(mean, 3)}; GAP is at most {apart['GAP'].max():.2f} away",
     )
 
 
@@ -284,8 +283,7 @@ def gap_follows(entry: Robustness) -> Verdict:
 def gap_unstable(entry: Robustness) -> Verdict:
     """Over topics with few key documents GAP is unstable where pools are quite shallow."""
     widths = {name: entry.width(name) for name in SHOWN}
-    here = ", ".join(f"{name} {width:.2f}" for name, width in widths.items())
-    return decide(widths["GAP"] > max(widths[name] for name in NEW), f"width of the range: {here}")
+    return decide(widths["GAP"] > max(widths[name] for name in NEW), f"width of the range: {listed(widths)}")
 
 
 @claim(
@@ -303,7 +301,7 @@ def are_most_robust(entry: Robustness) -> Verdict:
 
 def list_means(entry: Robustness, rates: str = INCOMPLETE) -> str:
     """Return the mean τ of each measure, in words."""
-    return "mean τ " + ", ".join(f"{name} {entry.mean(name, rates):.2f}" for name in MEASURES)
+    return f"mean τ {listed({name: entry.mean(name, rates) for name in MEASURES})}"
 
 
 def chart(records: list[Record]) -> Any:

@@ -12,12 +12,10 @@ from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, categories, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.ferrante2014.limits import FAMILY
-from gradely_papers.ferrante2014.study import choose_collections, read_study, users
+from gradely_papers.ferrante2014.study import SMALL, choose_collections, read_study, users
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, has_enough, on_each
 from gradely_papers.progress import Report
 
-SMALL = ", small g_1"
-"""what follows the name of a measure with the paper's g: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three"""
 MEASURES = (*FAMILY, *(f"{name}{SMALL}" for name in FAMILY), "AP", "nDCG")
 TESTS = ("t", "tukey")
 ALPHA = 0.05

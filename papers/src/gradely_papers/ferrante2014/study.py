@@ -68,6 +68,8 @@ def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
 
 TWO, TOP = (0.1, 0.9), 0.6
 """the paper's g for two levels; for three, (0.2, 0.2, 0.6), the highest level has 0.6 and the others share the rest"""
+SMALL = ", small g_1"
+"""what follows the name of a measure with that g, in which few users take any relevant document"""
 
 
 def users(levels: Floats) -> dict[float, float]:

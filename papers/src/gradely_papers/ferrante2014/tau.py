@@ -34,7 +34,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide
+from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide, listed
 
 MATTERS = "nDCG(discount='jk10')"
 """nDCG as MATTERS, the toolkit that the paper names, has it by default: weights 0, 5, 10, …, discounts from rank 10"""
@@ -191,11 +191,6 @@ def in_panels(test: Callable[[Curves], Verdict]) -> Callable[[Any], list[Verdict
     return wraps(test)(lambda evidence: assess_panels(evidence.curves, test))
 
 
-def list_taus(values: dict[str, float], digits: int = 2) -> str:
-    """Return τ by measure, in words."""
-    return ", ".join(f"{name} {tau:.{digits}f}" for name, tau in values.items())
-
-
 @claim(
     "ahead",
     "§6, tables 2 and 3",
@@ -206,7 +201,7 @@ def list_taus(values: dict[str, float], digits: int = 2) -> str:
 def is_gap_nearest(curves: Curves) -> Verdict:
     """GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not."""
     lead = curves.lead()
-    return Verdict(lead.word, f"τ with AP: {list_taus(curves.at_smallest('AP'))}; GAP ahead by {lead}")
+    return Verdict(lead.word, f"τ with AP: {listed(curves.at_smallest('AP'))}; GAP ahead by {lead}")
 
 
 def judge_trend(points: dict[str, dict[float, float]]) -> Verdict:
@@ -214,7 +209,7 @@ def judge_trend(points: dict[str, dict[float, float]]) -> Verdict:
     if not all(points.values()):
         raise NoTauError
     trend = {name: goodman_kruskal(line) for name, line in points.items()}
-    here = f"of the pairs of g_1 at which τ differs, rising less falling: {list_taus(trend)}"
+    here = f"of the pairs of g_1 at which τ differs, rising less falling: {listed(trend)}"
     return decide(min(trend.values()) >= NOTICEABLE, here)
 
 
@@ -279,7 +274,7 @@ def goodman_kruskal(points: dict[float, float]) -> float:
 def another_angle(curves: Curves) -> Verdict:
     """xGAP and eGAP grasp a different angle from GAP."""
     near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
-    return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {list_taus(near, 3)}")
+    return decide(max(near.values()) < EQUIVALENT, f"τ with GAP: {listed(near, 3)}")
 
 
 @claim(
@@ -293,7 +288,7 @@ def ndcg_low(evidence: Evidence) -> list[Verdict]:
 
     def nearer(curves: Curves) -> Verdict:
         lead = curves.lead("nDCG")
-        return Verdict(lead.word, f"τ with nDCG: {list_taus(curves.at_smallest('nDCG'))}; GAP ahead by {lead}")
+        return Verdict(lead.word, f"τ with nDCG: {listed(curves.at_smallest('nDCG'))}; GAP ahead by {lead}")
 
     return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], nearer)
 
@@ -437,7 +432,7 @@ def observations(curves: list[Curves]) -> list[Observation]:
     shown = select_shown(curves)
     ahead = [(curve.lead(), curve) for curve in shown if not np.isnan(curve.leads["AP"][0])]
     leads = "; ".join(f"{curve.panel}: {lead}" for lead, curve in sorted(ahead, key=lambda pair: pair[0].value))
-    highest = "; ".join(f"{curve.panel}: {list_taus(curve.highest('nDCG'))}" for curve in shown)
+    highest = "; ".join(f"{curve.panel}: {listed(curve.highest('nDCG'))}" for curve in shown)
     answers = (
         ("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", leads),
         ("What is the highest τ with nDCG over all g?", highest),

@@ -19,7 +19,7 @@ from gradely_papers.charts import altair, categories, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
-from gradely_papers.verdicts import Record, Verdict, decide
+from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 QUERIES, JUDGED, RESULTS = 28_043, 17, 2_383
 """the paper's set of queries: how many, and of each about how many results are labelled, and how many there are in the
@@ -234,7 +234,7 @@ def about_the_same(times: Times) -> list[Verdict]:
     for size, pairs in times.in_memory.items():
         ratios = {name: pairs[name].ratio for name in PRINTED if name != "RR"}
         within = all(1 / ABOUT <= ratio <= ABOUT for ratio in ratios.values())
-        out.append(decide(within, _list(ratios), _lists(size)))
+        out.append(decide(within, listed(ratios), _lists(size)))
     return out
 
 
@@ -250,7 +250,7 @@ def reciprocal_rank(times: Times) -> list[Verdict]:
     for size, pairs in times.in_memory.items():
         ratios = {name: pairs[name].ratio for name in PRINTED}
         alone = max(ratios, key=ratios.__getitem__) == "RR"
-        out.append(decide(alone and abs(ratios["RR"] - ABOUT) <= LITTLE, _list(ratios), _lists(size)))
+        out.append(decide(alone and abs(ratios["RR"] - ABOUT) <= LITTLE, listed(ratios), _lists(size)))
     return out
 
 
@@ -276,10 +276,6 @@ def _lists(size: int) -> str:
     return f"lists of {size:,} documents"
 
 
-def _list(ratios: dict[str, float]) -> str:
-    return ", ".join(f"{name} {ratio:.2f}" for name, ratio in ratios.items())
-
-
 def observations(times: Times) -> list[Observation]:
     """Say what the same costs where sorting is left out, and where reading a file is part of it."""
     kernels, files = ({name: pair.ratio for name, pair in pairs.items()} for pairs in (times.alone, times.from_file))
@@ -288,12 +284,12 @@ def observations(times: Times) -> list[Observation]:
     return [
         Observation(
             f"What is the ratio for the measure alone, on lists of {JUDGED} that are sorted already?",
-            f"{_list({name: kernels[name] for name in PRINTED})}; at most {kernels[costliest]:.2f}, {costliest}, which"
+            f"{listed({name: kernels[name] for name in PRINTED})}; at most {kernels[costliest]:.2f}, {costliest}, which"
             f" takes {aware:.1f} in place of {oblivious:.1f} microseconds per query.",
         ),
         Observation(
             "What is the ratio from a run file to the mean?",
-            f"{_list({name: files[name] for name in PRINTED})}.",
+            f"{listed({name: files[name] for name in PRINTED})}.",
         ),
     ]
 

@@ -23,7 +23,7 @@ from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enou
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
-from gradely_papers.verdicts import Record, Verdict, decide
+from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
 POLICIES: tuple[TiePolicy, ...] = ("expected", "trec", "order", "best", "worst")
@@ -210,7 +210,7 @@ def _moves(rows: list[Record]) -> str:
 def observations(moved: list[Record], reordered: list[Record]) -> list[Observation]:
     """Say which measures move most, and for each collection whether breaking ties reorders systems."""
     ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
-    order = ", ".join(f"{name} {ranges[name]:.4f}" for name in sorted(ranges, key=lambda name: -ranges[name]))
+    order = listed({name: ranges[name] for name in sorted(ranges, key=lambda name: -ranges[name])}, 4)
     return [
         Observation("How far does each measure move from the worst order to the best, mean of all collections?", order),
         *_observe_reorderings(reordered),

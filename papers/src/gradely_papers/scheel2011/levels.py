@@ -13,8 +13,8 @@ from gradely_papers.charts import altair, draw_dashes, draw_lines, style
 from gradely_papers.experiment import THEOREM, Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.rankings import rank_labels
-from gradely_papers.scheel2011.means import MEANS
-from gradely_papers.verdicts import SAME, Record, Verdict, decide
+from gradely_papers.scheel2011.means import MEANS, SMALL
+from gradely_papers.verdicts import SAME, Record, Verdict, decide, listed
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -188,8 +188,6 @@ def swap_every_pair(grades: Ints) -> Swaps:
     return Swaps(distance, {name: 1 - mean(batch) for name, mean in MEANS.items()}, constant)
 
 
-SMALL = 1 / 4
-"""a spread is small against another where it is less than this share of it"""
 STEP = 5
 """the variants are measured only after every fifth swap: they are compared, not drawn"""
 FIGURES: dict[str, tuple[str, Draw]] = {
@@ -354,8 +352,8 @@ def moves_little(records: list[Record], varies: str) -> list[Verdict]:
         }
         if moves:
             others = max(moves["µMAP"], moves["mean NDCNG"])
-            here = "they move by " + ", ".join(f"{name} {move:.3f}" for name, move in moves.items())
-            out.append(decide(others < SMALL * moves["mean nDCG"], here, f"{levels} levels"))
+            less = others < SMALL * moves["mean nDCG"]
+            out.append(decide(less, f"they move by {listed(moves, 3)}", f"{levels} levels"))
     return out
 
 

@@ -1,4 +1,4 @@
-"""The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value per ranking."""
+"""The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value per ranking; when one moves little."""
 
 from collections.abc import Callable
 from functools import partial
@@ -7,6 +7,9 @@ import numpy as np
 
 from gradely import NDCNG, Batch, muAP, nDCG
 from gradely.data.ids import Floats
+
+SMALL = 1 / 4
+"""a change of a measure is small against another where it is less than this share of it; the limit is ours"""
 
 
 def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:

@@ -16,7 +16,7 @@ from gradely_papers.charts import altair, draw, draw_dashes, panels, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.progress import Report, part
-from gradely_papers.scheel2011.means import MEANS
+from gradely_papers.scheel2011.means import MEANS, SMALL
 from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
 
 FEATURES = {
@@ -180,8 +180,6 @@ def compare_published(folder: Path, collection: Collection) -> list[Record]:
     return out
 
 
-SMALL = 1 / 4
-"""a change is small against another where it is less than this share of it"""
 READ = 5e-4
 """bars that differ by less look the same on a printed figure"""
 VIRTUAL = [name for name, user in USERS.items() if user.feature]

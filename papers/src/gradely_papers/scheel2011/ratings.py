@@ -11,7 +11,8 @@ from gradely.data.ids import Bools, Floats
 from gradely_papers.charts import altair, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import Record
+from gradely_papers.scheel2011.means import SMALL
+from gradely_papers.verdicts import Record, listed
 
 HELD_OUT = 5
 """one in this many ratings of each user is held out"""
@@ -78,8 +79,6 @@ RECOMMENDERS: dict[str, Callable[[Floats], Floats]] = {
 
 
 DATA = "ratings-ml-latest-small/ratings.csv.gz"
-SMALL = 1 / 4
-"""a change is small against another where it is less than this share of it"""
 REORDERED = "Does the number of levels reorder the recommenders?"
 MEASURES: dict[str, Measure] = {"µMAP": muAP(), "nDCG": nDCG(gain="exp"), "NDCNG": NDCNG()}
 SCALES = {"half stars": 10, "whole stars": 5, "four stars or not": 2}
@@ -208,10 +207,9 @@ def describe_winners(records: list[Record]) -> str:
 
 def _change(records: list[Record], ranked: str, levels: int) -> Observation:
     changes = {name: change(records, ranked, name, levels) for name in MEASURES}
-    numbers = ", ".join(f"{name} {value:.4f}" for name, value in changes.items())
     return Observation(
         f"Ranking {ranked}: how far do the measures move from 10 levels to {levels}?",
-        f"Mean absolute change over the recommenders: {numbers}.{compare_with_ndcg(changes)}",
+        f"Mean absolute change over the recommenders: {listed(changes, 4)}.{compare_with_ndcg(changes)}",
     )
 
 
