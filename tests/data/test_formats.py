@@ -304,6 +304,16 @@ def test_queries_may_be_called_what_other_tools_call_their_parts(file, query):
     assert gradely.evaluate({query: {"d1": {"1": 1}}}, {query: ["d2", "d1"]}, ["alpha_nDCG"])["alpha_nDCG"] > 0.5
 
 
+def test_records_with_several_lists_say_what_to_give(file):
+    records = [{"question": "q1", "answers": ["x"], "ctxs": [{"id": "d1", "score": "0.5"}]}]
+    says = r"no document column among 'answers', 'ctxs'; 'answers', 'ctxs' hold lists: give each query one, \{.*id"
+    for given in (records, pd.DataFrame(records), file("dpr.json", records), file("dpr.jsonl", lines(records))):
+        for arguments in ((QRELS, given), (given, RUN)):
+            with pytest.raises(InputError, match=says):
+                values(*arguments)
+    assert values({"q1": {"d1": 1}}, [{"question": "q1", "ctxs": records[0]["ctxs"]}])["q1"]["RR"] == 1.0
+
+
 def test_lines_with_ranks_and_lines_with_scores_do_not_mix(file):
     mixed = [{"qid": "q1", "docno": "d1", "score": 0.5}, {"qid": "q1", "docno": "d2", "rank": 1}]
     with pytest.raises(

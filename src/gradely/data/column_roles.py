@@ -142,7 +142,8 @@ def pick_columns(
     columns = columns or {}
     _check_said(names, kind, name, columns)
     query = _pick(names, "query", name, columns)
-    document = _pick([column for column in names if column != query.column], "document", name, columns)
+    rest = [column for column in names if column != query.column]
+    document = _pick(rest, "document", name, columns, sample=sample)
     rest = [column for column in names if column not in (query.column, document.column)]
     value = _pick(rest, kind, name, columns, names, sample)
     chances = _find_chances(rest, name, value) if kind == "label" and kind not in columns else ()
@@ -226,8 +227,8 @@ def _pick(
     if pick is None and role != "label":
         usual = ROLES[role]
         which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
-        if role == "score":
-            which = _advise_on_scores(names, sample) or which
+        advise = {"score": _advise_on_scores, "document": _advise_on_lists}.get(role)
+        which = (advise(names, sample) if advise else "") or which
         raise InputError(f"{name}: no {role} column among {_listing(names or every)}; {which}")
     return pick or Pick(None)
 
@@ -244,6 +245,17 @@ def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     if numbers:
         return f"for scores, {say('score', numbers[0])}; to keep the order, give each a rank"
     return ""
+
+
+def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
+    """Return what to do about records that have no document by its name, but several lists; or ''."""
+    cells = sample() if sample is not None else {}
+    lists = [name for name in names if any(isinstance(cell, list | tuple) for cell in cells.get(name, ()))]
+    if len(lists) < 2:
+        return ""
+    return (
+        f'{_listing(lists)} hold lists: give each query one list, {{"query": …, "results": [{{"id": …, "score": …}}]}}'
+    )
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
