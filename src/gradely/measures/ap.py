@@ -246,9 +246,10 @@ class BestPrecision:
         return adds
 
     def _stays_below(self, i: int) -> Array:
-        """Return, for each number that is needed, the chance that no precision that counts exceeds each of the values.
+        """Return, for each number that is needed, the probability that no precision exceeds each of the values.
 
-        A walk over the places: `reached` has the chances to have found 0, 1, … relevant documents and none too early.
+        A walk over the places: `reached` has the probabilities of having found 0, 1, … relevant documents and none too
+        early.
         """
         group, found, xp = self.groups[i], self.found[i], self.xp
         r, n = sum(group.counts), group.size
@@ -265,7 +266,7 @@ class BestPrecision:
 
 
 def _others_left(left: int, relevant: int) -> float:
-    """Return the chance that the next of some documents, some of them relevant, is another one."""
+    """Return the probability that the next of some documents, some of them relevant, is another one."""
     return max(left - relevant, 0) / left
 
 
@@ -286,9 +287,9 @@ class IPrec(Binary):
     It is 0 where there is no such rank. With several levels of recall it is the mean over them; by default these are
     0, 0.1, …, 1, which gives the eleven-point average. s·RB is rounded.
 
-    Ties: the chance that no precision exceeds v is a product over tie groups, each found by a walk over its places and
-    the number of relevant documents so far; the mean follows from these chances. Where that takes too many steps, the
-    mean is refused, and ties='sampled' estimates it. No relevant document: 0.
+    Ties: the probability that no precision exceeds v is a product over tie groups, each found by a walk over its places
+    and the number of relevant documents so far; the mean follows from these probabilities. Where that takes too many
+    steps, the mean is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), 8.4, as iprec_at_recall and
     11pt_avg in trec_eval.
 

@@ -220,7 +220,7 @@ class Expected(NamedTuple):
     """What the mean of a measure is made of, over labels that are probabilities."""
 
     gain: Array
-    """[Q, H] the mean gain of each document, or the chance that it is relevant"""
+    """[Q, H] the mean gain of each document, or the probability that it is relevant"""
     terms: Array
     """[Q, H] what each document adds"""
     norm: Array | None = None

@@ -16,7 +16,7 @@ from gradely.relevance import Levels
 
 
 class Satisfied(ScaleBased, GainBased):
-    """A measure of a user who stops at a document with a chance that grows with its gain."""
+    """A measure of a user who stops at a document with a probability that grows with its gain."""
 
     takes_fixed = False
     gain: str | Mapping[float, float] | Table = gain_parameter("exp")
@@ -32,7 +32,7 @@ class Satisfied(ScaleBased, GainBased):
         return GainBased.fit(self, levels) if isinstance(self.gain, Table) else super().fit(levels)
 
     def stop(self, batch: Batch) -> Array:
-        """Return [Q, H]: the chance that the document satisfies."""
+        """Return [Q, H]: the probability that the document satisfies."""
         return self._chance(batch, batch.judged, batch.grade)
 
     def ideal_stop(self, batch: Batch) -> Array:
@@ -51,17 +51,17 @@ class Satisfied(ScaleBased, GainBased):
         return exp(batch, relevance, exponent) / units(batch, -top if exponent is None else exponent - top)
 
     def priority(self, batch: Batch) -> Array:
-        """Those that satisfy with the highest chance first."""
+        """Those that satisfy with the highest probability first."""
         return self.stop(batch)
 
 
 def mean_stop(measure: Satisfied, batch: UncertainBatch) -> Array:
-    """Return [Q, H]: the mean, over labels, of the chance that each document satisfies."""
+    """Return [Q, H]: the mean, over labels, of the probability that each document satisfies."""
     return batch.mean(measure.stop(measure.relevance_of_labels(batch))[0, :])
 
 
 def expect_reciprocal_rank(measure: "ERR", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the mean of the chances that its labels give."""
+    """A user who stops at each document with the mean of the probabilities that its labels give."""
     stop = mean_stop(measure, batch)
     return Expected(stop, cascade(batch.places, stop, rank_discount, measure.k))
 
@@ -71,12 +71,12 @@ class ERR(Satisfied):
 
         ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = G(g) / (G(top) + 1)
 
-    p is the chance that a document of grade g satisfies; top is the highest grade of the scale. The gain G of g is
+    p is the probability that a document of grade g satisfies; top is the highest grade of the scale. The gain G of g is
     2^g - 1 (`exp`), so that p = (2^g - 1)/2^top, g itself (`linear`), p = g/(top + 1), or taken from a table {label:
     gain}, whose highest gain is G(top).
 
-    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with chance P,
-    it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
+    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with
+    probability P, it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
     Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009); `linear` as in
     NTCIREVAL.
 
@@ -89,7 +89,7 @@ class ERR(Satisfied):
     expectation = expect_reciprocal_rank
 
     def terms(self, batch: Batch) -> Array:
-        """1/rank times the chance to stop there."""
+        """1/rank times the probability of stopping there."""
         return cascade(batch, self.stop(batch), rank_discount, self.k)
 
 
@@ -123,7 +123,7 @@ class nERR(ERR):  # noqa: N801 - the field's name
 
 
 def expect_patience(measure: "iRBU", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the mean of the chances that its labels give."""
+    """A user who stops at each document with the mean of the probabilities that its labels give."""
     stop = mean_stop(measure, batch)
     return Expected(stop, cascade(batch.places, stop, measure.patience, measure.k))
 
@@ -133,7 +133,7 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
 
         iRBU@k = Σ_{i<=k} p^i · p_i · Π_{j<i} (1 - p_j)
 
-    p is the patience, and p_i the chance that the document at rank i satisfies, as in ERR. It is not normalised: a
+    p is the patience, and p_i the probability that the document at rank i satisfies, as in ERR. It is not normalised: a
     first document that surely satisfies is worth p.
 
     Ties: as for ERR, with p^(t+x) in place of 1/(t+x). No relevant document: 0.
@@ -153,7 +153,7 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
     )
 
     def terms(self, batch: Batch) -> Array:
-        """The patience left at a rank, times the chance to stop there."""
+        """The patience left at a rank, times the probability of stopping there."""
         return cascade(batch, self.stop(batch), self.patience, self.k)
 
     def patience(self, batch: Batch, rank: Array) -> Array:

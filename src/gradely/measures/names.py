@@ -161,7 +161,7 @@ REFUSED = {
     **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower would be better; `RR` says the like"),
     **dict.fromkeys(("ILD", "Gini"), _ITEMS),
     **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: `gradely overlap RUN RUN` has it"),
-    "PFound": "`ERR` is the same idea, with another chance to stop",
+    "PFound": "`ERR` is the same idea, with another probability of stopping",
 }
 """names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""
 

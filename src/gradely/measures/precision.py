@@ -22,7 +22,7 @@ def length_of(batch: Batch, k: int | None) -> Array:
 
 
 def share_in_top(batch: Batch, k: int | None) -> Array:
-    """Return [Q, H]: the chance of each document to be in the top k."""
+    """Return [Q, H]: the probability that each document is in the top k."""
     return count_in_top(batch, batch.judged, k)
 
 
@@ -30,7 +30,7 @@ class InTop(Binary):
     """What counts is how many relevant documents are in the top k."""
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document; tied across k, the chance to be inside."""
+        """1 for each relevant document; tied across k, the probability of being inside."""
         return count_in_top(batch, self.relevant(batch), self.k)
 
 
@@ -38,14 +38,14 @@ class GradedInTop(BinaryOrGraded, InTop):
     """What counts is how many relevant documents are in the top k or, graded, how much relevance."""
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document, or its relevance; tied across k, times the chance to be inside."""
+        """1 for each relevant document, or its relevance; tied across k, times the probability of being inside."""
         if self.relevance is None:
             return super().terms(batch)
         return additive(batch, self.worth(batch), no_discount, self.k)
 
 
 def expect_worth(measure: "P", batch: UncertainBatch) -> Expected:
-    """Each document counts with its mean worth, and with its chance to be in the top k."""
+    """Each document counts with its mean worth, and with its probability of being in the top k."""
     worth = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
     return Expected(worth, worth * share_in_top(batch.places, measure.k), measure.norm(batch.places))
 
@@ -58,7 +58,7 @@ class P(GradedInTop, ScaleBased):
     The divisor is k also where fewer documents are retrieved; without k, it is the length of the ranking. Stating
     `relevance` makes it generalised precision: the sum of relevance over the top of the scale in place of the number.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
     Tied Scores (2008); generalised: Kekäläinen and Järvelin, Using graded relevance assessments in IR evaluation
     (2002).
@@ -107,7 +107,7 @@ class R(GradedInTop, ShareOfBase):
     RB is the number of relevant documents of the pool. Without k, the whole ranking counts. Stating `relevance` makes
     it generalised recall: sums of relevance in place of both numbers.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork (2008); generalised: Kekäläinen and Järvelin (2002).
 
     >>> from gradely import R, from_arrays
@@ -142,7 +142,7 @@ class F1(ShareOfBase):
 
     RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork (2008).
 
     >>> from gradely import F1, from_arrays
@@ -166,7 +166,7 @@ class F(ShareOfBase):
     x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length
     of the ranking stands for it.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
 
     >>> from gradely import F, from_arrays
@@ -209,7 +209,7 @@ class SetAP(InTop):
     RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
 
     Ties: only across k. Where it leaves d places of a tie group of n with r relevant, after h others that are relevant,
-    a document of the group is inside with chance d/n, and then (d-1)(r-1)/(n-1) others on average. No relevant
+    a document of the group is inside with probability d/n, and then (d-1)(r-1)/(n-1) others on average. No relevant
     document: 0.
     Reference: set_map in trec_eval, without k; named SetAP in ir_measures.
 
@@ -244,7 +244,7 @@ class RelativeP(ShareOfBase):
 
     Without k, the length of the ranking stands for it.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: relative_P and set_relative_P in trec_eval.
 
     >>> from gradely import RelativeP, from_arrays
@@ -261,7 +261,7 @@ class RelativeP(ShareOfBase):
 
 
 def expect_precision_at_base(measure: "Rprec", batch: UncertainBatch) -> Expected:
-    """Each document counts with its chance to be in the top RB, over RB, which depends on the others."""
+    """Each document counts with its probability of being in the top RB, over RB, which depends on the others."""
 
     def worth(places: Batch, base: Array) -> Array:
         last = base if measure.k is None else places.xp.clip(base, max=float(measure.k))
@@ -279,7 +279,7 @@ class Rprec(Binary):
 
     At that rank precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
 
-    Ties: a document tied across that rank counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across that rank counts with its probability of being inside. No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
 
     >>> from gradely import Rprec, from_arrays
@@ -291,7 +291,7 @@ class Rprec(Binary):
     expectation = expect_precision_at_base
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document in the top RB; tied across it, the chance to be inside."""
+        """1 for each relevant document in the top RB; tied across it, the probability of being inside."""
         base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
         return count_in_top(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
 
@@ -318,7 +318,7 @@ class Utility(InTop):
 
     h is the number of relevant documents in the top k, n = min(k, N), N the length of the ranking.
 
-    Ties: a document tied across k counts with its chance to be inside.
+    Ties: a document tied across k counts with its probability of being inside.
     Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
 
     >>> from gradely import Utility, from_arrays
@@ -378,7 +378,7 @@ class Judged(Measure):
 
     N is the length of the ranking, and stands for k where there is none.
 
-    Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
+    Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
     Reference: the measure of the same name in ir_measures.
 
     >>> import gradely
@@ -408,7 +408,7 @@ class Judged(Measure):
 
 
 def expect_unjudged(measure: "Unjudged", batch: UncertainBatch) -> Expected:
-    """A document is judged with the chance that its label is not negative."""
+    """A document is judged with the probability that its label is not negative."""
     places, judged = batch.places, batch.mean(has_label(batch.by_label)[0, :])
     terms = -judged * share_in_top(places, measure.k)
     return Expected(judged, terms, measure.norm(places), measure.start(places))
@@ -421,7 +421,7 @@ class Unjudged(Measure):
 
     Without k, the length of the ranking stands for it.
 
-    Ties: a document tied across k counts with its chance to be inside. No document retrieved: 0.
+    Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
     Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.
 
     >>> import gradely

@@ -266,7 +266,7 @@ class Pplus(ArrangedMeasure, Blended):
         return lambda row: Row(value_of(row), counts[row], gains[row])
 
     def _targets(self, groups: list[TieGroup]) -> list[tuple[Target, float]]:
-        """Return where the best document can stand, each with the chance that nothing better is in the top k."""
+        """Return where the best document can stand, each with the probability that nothing better is in the top k."""
         whole = [i for i, group in enumerate(groups) if group.places(self.k) == group.size]
         best = max((groups[i].kinds[-1] for i in whole if groups[i].kinds), default=0)
         first = next((i for i in whole if best in groups[i].kinds), None)

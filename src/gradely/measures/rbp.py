@@ -1,4 +1,4 @@
-"""Rank-biased precision, RBP, for a user who goes on with the same chance everywhere, and its residual, RBPresidual."""
+"""Rank-biased precision, RBP, for a user who goes on with the same probability at each rank, and RBPresidual."""
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
@@ -10,10 +10,10 @@ from gradely.measures.precision import has_label
 
 
 class Persistent(Measure):
-    """A measure of a user who goes on to the next document with the same chance everywhere."""
+    """A measure of a user who goes on to the next document with the same probability everywhere."""
 
     p: float = parameter(
-        default=0.8, doc="persistence: the chance to go on to the next document", check=CHANCE_TO_GO_ON
+        default=0.8, doc="persistence: the probability of going on to the next document", check=CHANCE_TO_GO_ON
     )
 
     def patience(self, batch: Batch, rank: Array) -> Array:
@@ -22,13 +22,13 @@ class Persistent(Measure):
 
 
 def expect_persistence(measure: "RBP", batch: UncertainBatch) -> Expected:
-    """The chance to look at each document, times its mean relevance."""
+    """The probability of looking at each document, times its mean relevance."""
     gain = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
     return Expected(gain, additive(batch.places, gain, measure.patience, measure.k))
 
 
 class RBP(BinaryOrGraded, ScaleBased, Persistent):
-    """Rank-biased precision, for a user who goes on to the next document with chance p.
+    """Rank-biased precision, for a user who goes on to the next document with probability p.
 
         RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
 
@@ -47,17 +47,17 @@ class RBP(BinaryOrGraded, ScaleBased, Persistent):
     expectation = expect_persistence
 
     def terms(self, batch: Batch) -> Array:
-        """The chance to look at each document, times its relevance."""
+        """The probability of looking at each document, times its relevance."""
         return additive(batch, self.worth(batch), self.patience, self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
-        """The relevance, and the chance to look at each document."""
+        """The relevance, and the probability of looking at each document."""
         worth = self.worth(batch)
         return worth, additive(batch, batch.xp.ones_like(worth), self.patience, self.k)
 
 
 def expect_residual(measure: "RBPresidual", batch: UncertainBatch) -> Expected:
-    """A document is judged with the chance that its label is not negative."""
+    """A document is judged with the probability that its label is not negative."""
     judged = batch.mean(has_label(batch.by_label)[0, :])
     return Expected(
         judged, -additive(batch.places, judged, measure.patience, measure.k), None, measure.start(batch.places)
@@ -90,7 +90,7 @@ class RBPresidual(Persistent):
         return batch.constant(1.0)
 
     def terms(self, batch: Batch) -> Array:
-        """What each judged document takes from that: the chance to look at it."""
+        """What each judged document takes from that: the probability of looking at it."""
         return -additive(batch, batch.to_real(has_label(batch)), self.patience, self.k)
 
     def priority(self, batch: Batch) -> Array:

@@ -7,7 +7,7 @@ from gradely.measures.base import Binary, Expected
 
 
 def expect_first(measure: "RR | Success", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the chance that it is relevant."""
+    """A user who stops at each document with the probability that it is relevant."""
     chance = measure.chances(batch).chance
     return Expected(chance, cascade(batch.places, chance, measure.discount, measure.k))
 
@@ -44,7 +44,7 @@ class Success(Binary):
 
     Also known as hit rate.
 
-    Ties: the chance that one is inside, 1 - C(n-r, b)/C(n, b) where k leaves b places of a tie group of n with r
+    Ties: the probability that one is inside, 1 - C(n-r, b)/C(n, b) where k leaves b places of a tie group of n with r
     relevant. No relevant document: 0.
     Reference: McSherry and Najork (2008), by the same argument as their RR.
 

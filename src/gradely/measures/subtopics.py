@@ -182,7 +182,7 @@ class Novel(Diversity):
 
     alpha: float = parameter(
         default=0.5,
-        doc="the chance that a user is served by a document that is relevant",
+        doc="the probability that a user is served by a document that is relevant",
         check=number("the probability of being served", FROM_0_TO_1),
     )
 
@@ -200,7 +200,7 @@ class Novel(Diversity):
         """Return what is divided by at one rank."""
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """(1-α)^(relevant ones above) over the discount: a cascade that stops with chance α, over α."""
+        """(1-α)^(relevant ones above) over the discount: a cascade that stops with probability α, over α."""
         if self.alpha == 0:
             return additive(batch, batch.to_real(relevant), self.discount, self.k)
         return cascade(batch, self.alpha * batch.to_real(relevant), self.discount, self.k) / self.alpha
@@ -264,10 +264,10 @@ class DiscountedByRank(Novel):
 
 
 class DiscountedByPatience(Novel):
-    """Discounted by the chance to look at each rank."""
+    """Discounted by the probability of looking at each rank."""
 
     beta: float = parameter(
-        default=0.5, doc="persistence: the chance to go on to the next document", check=CHANCE_TO_GO_ON
+        default=0.5, doc="persistence: the probability of going on to the next document", check=CHANCE_TO_GO_ON
     )
 
     def discount(self, batch: Batch, rank: Array) -> Array:
@@ -403,7 +403,7 @@ class nERR_IA(DiscountedByRank, OverGreedy):  # noqa: N801 - the field's name
 
 
 class NRBP(DiscountedByPatience, OverFull):
-    """Novelty- and rank-biased precision: for a user who goes on with chance β and wants something new.
+    """Novelty- and rank-biased precision: for a user who goes on with probability β and wants something new.
 
         NRBP = (1-(1-α)β)/S · Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i)
 
@@ -495,7 +495,7 @@ class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
 
     S is the number of subtopics with a relevant document. Without k, the divisor is the length of the ranking.
 
-    Ties: a document tied across k counts with its chance to be inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
 
     >>> from gradely import evaluate
@@ -507,7 +507,7 @@ class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
     name = "P_IA"
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each subtopic of a document; tied across k, the chance to be inside."""
+        """1 for each subtopic of a document; tied across k, the probability of being inside."""
         return self.priority(batch) * count_in_top(batch, batch.judged, self.k)
 
     def norm(self, batch: Batch) -> Array:
@@ -527,8 +527,8 @@ class StRecall(Diversity):
     S is the number of subtopics with a relevant document in the pool. Also known as I-rec, and as coverage, where
     subtopics are nuggets of an answer.
 
-    Ties: per subtopic, the chance that one is inside, 1 - C(n-r, d)/C(n, d) where k leaves d places of a tie group of n
-    with r relevant. No relevant document: 0.
+    Ties: per subtopic, the probability that one is inside, 1 - C(n-r, d)/C(n, d) where k leaves d places of a tie group
+    of n with r relevant. No relevant document: 0.
     Reference: Zhai, Cohen, Lafferty, Beyond independent relevance (2003), as strec in ndeval.
 
     >>> from gradely import evaluate

@@ -1,7 +1,8 @@
 """Measures of the rate of gain of a user who decides at each rank whether to go on: INSQ, INST, BPM, NERR8-11.
 
 The value is Σ g_i · W_i, where g_i is relevance over the top of the scale, and W_i the share of a user's attention that
-rank i gets: the chance to reach it, Π_{j<i} C_j, over the sum of these chances. C_i is the chance to go on from rank i.
+rank i gets: the probability of reaching it, Π_{j<i} C_j, over the sum of these probabilities. C_i is the probability of
+going on from rank i.
 """
 
 from abc import abstractmethod
@@ -114,7 +115,7 @@ class Walk(NamedTuple):
     """How a user walks down the rankings of a batch."""
 
     reach: Array
-    """[Q, H] the chance to reach each judged document"""
+    """[Q, H] the probability of reaching each judged document"""
     length: Array
     """[Q] how many documents the user looks at on average"""
 
@@ -130,14 +131,14 @@ class UserModel(RateOfGain):
 
     @abstractmethod
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:
-        """Return [Q, D]: the chance to go on from each rank, [D], with the gain there and the sum of all down to it."""
+        """Return [Q, D]: the probability of going on from each rank, [D], by the gain there and the sum down to it."""
 
     @abstractmethod
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
         """Return [Q]: how many documents a user looks at behind a rank, [Q], once there, where nothing is gained."""
 
     def terms(self, batch: Batch) -> Array:
-        """The gain times the chance to reach it."""
+        """The gain times the probability of reaching it."""
         return self._inside(batch, self.gain(batch), batch.above) * self._walk(batch).reach
 
     def norm(self, batch: Batch) -> Array:
@@ -193,9 +194,9 @@ class INST(UserModel, Expecting):
 
         INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
 
-    g is relevance over the top of the scale, C_i the chance to go on from rank i, and W_i the share of attention that
-    rank i gets: Π_{j<i} C_j over the sum of these products, which has no end. With nothing to gain it looks as deep as
-    INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
+    g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
+    attention that rank i gets: Π_{j<i} C_j over the sum of these products, which has no end. With nothing to gain it
+    looks as deep as INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -228,9 +229,9 @@ class NERR8(UserModel):
 
         NERR8@k = Σ_i g_i · W_i,  C_i = 1 - g_i, 0 from rank k on
 
-    g is relevance over the top of the scale, C_i the chance to go on from rank i, and W_i the share of attention that
-    rank i gets: Π_{j<i} C_j over the sum of these products. Where every label is 0 or the top, it is RR@k. Without k,
-    the length of the ranking stands for it.
+    g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
+    attention that rank i gets: Π_{j<i} C_j over the sum of these products. Where every label is 0 or the top, it is
+    RR@k. Without k, the length of the ranking stands for it.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -287,12 +288,12 @@ class NERR9(NERR8):
 
 
 class NERR10(UserModel):
-    """The rate of gain of a user who goes on with the same chance until satisfied.
+    """The rate of gain of a user who goes on with the same probability until satisfied.
 
         NERR10 = Σ_i g_i · W_i,  C_i = p · (1 - g_i)
 
-    p is the chance that a user who is not satisfied goes on; other letters are those of NERR8. With k, documents behind
-    it gain nothing; `depth=1000` ends the sum.
+    p is the probability that a user who is not satisfied goes on; other letters are those of NERR8. With k, documents
+    behind it gain nothing; `depth=1000` ends the sum.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -305,7 +306,7 @@ class NERR10(UserModel):
 
     name = "NERR10"
     p: float = parameter(
-        default=0.9, doc="persistence: the chance to go on where nothing satisfies", check=CHANCE_TO_GO_ON
+        default=0.9, doc="persistence: the probability of going on where nothing satisfies", check=CHANCE_TO_GO_ON
     )
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
@@ -336,7 +337,7 @@ class NERR11(UserModel, Expecting):
     name = "NERR11"
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """INSQ's chance, times 1 - g."""
+        """INSQ's probability, times 1 - g."""
         seen = rank + 2 * self.T
         return ((seen - 1) / seen) ** 2 * (1.0 - gain)
 
@@ -485,7 +486,7 @@ class Reading(NamedTuple):
         return inverse, seen
 
     def _stops(self, group: TieGroup, placed: tuple[int, ...], x: int) -> list[tuple[int, float]]:
-        """Return the kinds at which the user stops at place x, 0 for none, and the chance that one stands there."""
+        """Return the kinds at which the user stops at place x, 0 for none, and the probability of each there."""
         total = self.before + sum(n * self.label[kind] for kind, n in zip(group.kinds, placed, strict=True))
         rank = group.above + x
         if total >= self.wanted or rank > self.end:
