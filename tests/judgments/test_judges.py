@@ -209,6 +209,15 @@ def test_the_interval_covers_the_mean_for_other_queries_and_other_judges():
     assert 0.92 < np.mean((low <= 0) & (high >= 0)) < 0.98
 
 
+def test_intervals_end_where_the_measure_and_its_differences_do():
+    """By t with one degree of freedom, that of the difference would reach from -2.9 to 3.4."""
+    judged = {"x": {"q1": {"a": 1}, "q2": {"b": 1}}, "y": {"q1": {"a": 1}, "q2": {"a": 1}}}
+    runs = {name: {"q1": list(name), "q2": list(name)} for name in ("ab", "ba")}
+    found = gradely.judges(judged, runs, ["RR"])
+    assert [(pair.low, pair.high) for pair in found.pairs] == [(-1, 1)]
+    assert found.mean_intervals() == ([0, 0], [1, 1])
+
+
 def test_judges_who_agree_leave_only_the_queries():
     values = np.random.default_rng(3).random((9, 1, 1))
     found = two_way(np.repeat(values, 3, axis=1))

@@ -153,9 +153,9 @@ class ByJudge:
         """Return what is known of each pair by each measure."""
         first, second = (index.tolist() for index in all_pairs(len(self.names)))
         pairs = []
-        for m, measure in enumerate(self.measures):
-            spread = self.differences[m]
-            low, high = spread.intervals(1 - self.design.alpha)
+        for m, (measure, one) in enumerate(self.measures.items()):
+            spread, widest = self.differences[m], one.bounds[1] - one.bounds[0]
+            low, high = (np.clip(end, -widest, widest) for end in spread.intervals(1 - self.design.alpha))
             every = self.means[:, m][:, first] - self.means[:, m][:, second]
             columns = [
                 *(spread.difference, low, high, every.min(axis=0), every.max(axis=0)),
