@@ -14,7 +14,7 @@ AREAS = {
     "gates": area(comparison="gate verdicts suite_gate"),
     "systems": area(comparison="correlate kendall groups estimates random_effects suite"),
     "ties": area(comparison="ties", data="tie_counts"),
-    "formulas": area(kernel="families ties gains", relevance="*", measures="*"),
+    "formulas": area(kernel="families ties compositions gains", relevance="*", measures="*"),
     "arrays": area(kernel="*", evaluation="arrays"),
     "trec_eval": area(trec_eval="*"),
     "learning": area(learning="*"),

@@ -4,8 +4,8 @@
     arrays        from arrays of scores and labels, of groups and of ids to batches
     swapped       scores and labels that look swapped
     fixed         batches of fixed shape, for compilers
-    ties          sums over tie groups, and the orders of tied documents
-    compositions  how many documents of each kind stand above a place of a tie group
+    ties          sums over tie groups, and tied documents in order of priority
+    compositions  how many documents of each kind stand above a place of a tie group: means, and the best order
     cascades      what a tie group adds for a user who may stop at each document
     families      what each judged document adds to a measure, as a mean over all orders of ties
     series        sums over many places in closed form, to full precision
