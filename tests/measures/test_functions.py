@@ -66,7 +66,7 @@ def test_nothing_is_checked_where_scores_or_labels_are_traced(traced, monkeypatc
 def test_nobody_asks_what_is_in_batches_of_fixed_shape(monkeypatch):
     """However many levels there are: a function that is traced could not answer."""
     expected = {name: gradely.parse(name)(from_arrays(SCORES["tied"], LABELS)) for name in ("muAP", "nDCG")}
-    for question in (base, "_has_negative"), (Population, "_add_at_once"):
+    for question in (base, "is_any"), (Population, "_add_at_once"):
         monkeypatch.setattr(*question, lambda *_: pytest.fail("asked"))
     monkeypatch.setattr(gap, "MANY", 1)
     close(as_function(["muAP", "nDCG"], levels=LEVELS)(SCORES["tied"], LABELS), expected)
