@@ -7,13 +7,13 @@ from benchmarks.bars import DEFAULT, IMPORT, LINEAR, OVERHEAD, REPORT, TREC, Wor
 from benchmarks.device import table, verdicts
 from benchmarks.process import Outcome
 
-INTRODUCTION = """# How fast it is
+INTRODUCTION = """# Benchmarks
 
-gradely and the tools that people use today do the same work: nDCG@10, nDCG, AP, RR, P@10 and R@100. Each contender runs
-in a process of its own, at least three times, in turn with the others. The best time counts; *spread* is the longest
-time over the shortest. *times gradely's* is a peer's best time over gradely's, under the tie policy that takes longer.
-A *bar* is what gradely must reach. Work on files is timed from the start of the process to its end, work in memory
-when warm. Values are compared, too: on files, `gradely --ties trec --precision single` and pytrec_eval must agree to
+gradely and other popular tools compute the same measures: nDCG@10, nDCG, AP, RR, P@10 and R@100. Each contender runs in
+a process of its own, at least three times, alternating with the others. The best time counts; *spread* is the longest
+time over the shortest. *times gradely's* is a contender's best time over gradely's, under the slower tie policy. A
+*bar* is what gradely must reach. Work on files is timed from the start of the process to its end, and work in memory
+when warm. Values are compared as well: on files, `gradely --ties trec --precision single` and pytrec_eval must agree to
 1e-9.
 """
 HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's | bar |\n|---|---|--:|--:|--:|--:|---|"
@@ -24,12 +24,12 @@ CORES = Path(__file__).with_name("cores.txt")
 """what benchmarks/cores.py printed"""
 TABLES = Path(__file__).with_name("tables.txt")
 """what benchmarks/tables.py and benchmarks/table_peers.py printed"""
-TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, is measured by nDCG@10, AP, RR, P@10 and
-R@100: as TREC text and as tables of the same content, in one process, in turn. The ratios are over TREC text. The lines
-below are about a million users × 20 items in arrays; the ratio of `from_ids` is over a sketch by hand, those of flat
-groups are over `from_ids`. ranx and RecTools get a pandas frame and one measure. `make bench-tables` measured this, the
-best of three times (ranx once, RecTools twice), on 2 processors with nothing else to do."""
-CORES_TEXT = """One run as TREC text is measured by nDCG@10, AP and RR. Up to four workers are threads, more are
+TABLES_TEXT = """A run of 6,980 queries × 1,000 documents, 7 million rows, is evaluated by nDCG@10, AP, RR, P@10 and
+R@100: as TREC text and as tables of the same content, in one process, alternating. Ratios are relative to TREC text.
+The last lines are about a million users × 20 items in arrays; the ratio of `from_ids` is relative to a hand-written
+sketch, and those of flat groups to `from_ids`. ranx and RecTools get a pandas frame and one measure. `make
+bench-tables` measured this, the best of three times (ranx once, RecTools twice), on 2 idle processors."""
+CORES_TEXT = """One run as TREC text is evaluated by nDCG@10, AP and RR. Up to four workers are threads; more are
 processes. `python -m benchmarks.cores` measured this on 16 cores, the best of three times."""
 DEVICE_TEXT = """Six measures ({}) of dense arrays in single precision, in which about half of the scores tie. *sorts*
 is the time over that of one sort of the scores, *memory / input* the peak over the memory of scores and labels, and
@@ -148,7 +148,7 @@ def linear(seconds: dict[str, float] | None) -> list[str]:
     rate = ((full - third) / (2 / 3)) / ((third - tenth) / (1 / 3 - 1 / 10))
     text = ", ".join(f"{part} {value:.3f} s" for part, value in seconds.items())
     met = verdict(f"within {LINEAR:.0%}", abs(rate - 1) <= LINEAR)
-    return [f"I, growth: {text}. A line after the third takes {rate:.2f} times what one before it does, {met}.", ""]
+    return [f"I, growth: {text}. A line after the first third takes {rate:.2f} times as long as before, {met}.", ""]
 
 
 def page(seconds: dict[str, float] | None) -> list[str]:
