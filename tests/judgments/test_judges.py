@@ -218,6 +218,44 @@ def test_intervals_end_where_the_measure_and_its_differences_do():
     assert found.mean_intervals() == ([0, 0], [1, 1])
 
 
+def test_differences_over_judges_are_those_of_the_runs():
+    judged, runs = collection(seed=4, judges=3)
+    found = gradely.judges(judged, runs, ["RR", "AP"])
+    names = list(found.mean())
+    wanted = [(measure, *pair) for measure in ("RR", "AP") for pair in combinations(names, 2)]
+    for (measure, first, second), pair in zip(wanted, found.pairs, strict=True):
+        by = np.array(
+            [
+                [gradely.evaluate(qrels, runs[run], [measure]).values[:, 0] for run in (first, second)]
+                for qrels in judged.values()
+            ]
+        )
+        apart = by[:, 0] - by[:, 1]  # [judges, queries]
+        spread = two_way(apart.T[:, :, None])
+        assert (pair.measure, pair.first, pair.second) == (measure, first, second)
+        assert pair.difference == pytest.approx(apart.mean())
+        assert (pair.low, pair.high) == pytest.approx([end.item() for end in spread.intervals(0.95)])
+        assert (pair.least, pair.most) == pytest.approx((apart.mean(axis=1).min(), apart.mean(axis=1).max()))
+
+
+def test_rounding_is_no_variance_and_there_is_at_least_one_degree_of_freedom():
+    assert np.isnan(two_way(np.full((5, 3, 1), 1 / 3)).error).all()
+    judges_alone = two_way(np.array([[[0.0], [1.0]]] * 4))
+    assert judges_alone.freedom.tolist() == [1] and judges_alone.error == pytest.approx(0.5)
+
+
+def test_labels_may_be_very_large_and_are_at_most_a_hundred():
+    large = [{"q": dict(zip("abcd", labels, strict=True))} for labels in ([0, 1e200, 1e200, 0], [0, 1e200, 0, 0])]
+    found = gradely.judges(dict(zip("xy", large, strict=True)))
+    assert found.kappa("x", "y", weights="quadratic") == pytest.approx(found.kappa("x", "y")) == pytest.approx(0.5)
+    assert found.alpha("interval") == pytest.approx(found.alpha("nominal"))
+    scale = {"q": {f"d{i}": i for i in range(100)}}
+    assert gradely.judges({"x": scale, "y": scale}).kappa("x", "y") == 1
+    scale["q"]["d100"] = 100
+    with pytest.raises(gradely.DataError, match="101 different labels: agreement is about labels of a scale"):
+        gradely.judges({"x": scale, "y": scale})
+
+
 def test_judges_who_agree_leave_only_the_queries():
     values = np.random.default_rng(3).random((9, 1, 1))
     found = two_way(np.repeat(values, 3, axis=1))
@@ -314,6 +352,14 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
                 "The conclusion depends on the judge: by RR, the best run is bad by 1 judge, good by 1 judge and"
                 " same by 1 judge (where runs tie, each counts); 2 of 3 pairs of runs change their order from "
                 "judge to judge, 2 of them significantly both ways round."
+            ),
+        ),
+        (
+            {"x": LIKES_A, "y": LIKES_A},
+            {"good": GOOD, "bad": BAD, "same": GOOD},
+            (
+                "The conclusion survives the judge: by RR, the best run is good by 2 judges and same by 2 judges "
+                "(where runs tie, each counts), and 2 of 3 pairs of runs differ significantly by all of them"
             ),
         ),
         (
