@@ -36,7 +36,7 @@ UNJUDGED = [name for name in AREAS if name not in JUDGED]
 """areas with changes that survive and that nobody has judged yet: `--area` looks at them"""
 ACCELERATED = ["kernel/backend.py", "kernel/by_place.py"]
 """hold lines for PyTorch and JAX, which no test can touch where those are not installed"""
-DRAWINGS = ["comparison/charts.py", "comparison/user_charts.py", "comparison/system_charts.py"]
+DRAWINGS = ["comparison/charts.py"]
 DRAWINGS += ["judgments/judge_charts.py"]
 """sizes and fonts, which are judged by eye"""
 SLOW = """

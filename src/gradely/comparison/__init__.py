@@ -13,7 +13,8 @@
     intervals           confidence intervals
     sentences           the answer in one sentence: who is better than whom, and who cannot be told apart
     influence           how much a verdict depends on single queries
-    charts              charts, one look for all
+    segments            runs on each segment of the queries
+    charts              charts: one look for all, and those of users and systems
     regression          the mean by a few human labels and many of a judge
     judged              the values of runs by human labels and by those of a judge
     open_pairs          which pairs of runs the labels of unjudged documents leave open
@@ -27,8 +28,6 @@
     similarities        how alike two rankings are: RBO, τ, τ_AP, Jaccard's index
     ties                tie_sensitivity: how much the order of tied documents decides
     users               users: for which users which run is better
-    user_charts         its charts
-    system_charts       charts of systems: their runs, variances, collections
     populations         means of runs for populations of users
     phi_curves          φ as people can look at it
 

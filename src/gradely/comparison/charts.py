@@ -1,13 +1,35 @@
-"""Charts with altair: one look for all, and pictures of them without a browser."""
+"""Charts with altair: one look for all, pictures of them without a browser, and the charts of users and systems."""
 
 import io
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from math import sqrt
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from gradely.comparison.populations import find_best, split_users
 from gradely.lazy import altair, converter
+from gradely.tables import count_of
 
-__all__ = ["PALETTE", "altair", "categories", "draw", "picture", "squares", "style"]
+if TYPE_CHECKING:
+    from gradely.comparison.pairwise import Pair
+    from gradely.comparison.suite import Suite, SuitePair
+    from gradely.comparison.users import UserRegions
+
+__all__ = [
+    "PALETTE",
+    "altair",
+    "categories",
+    "draw",
+    "forest_chart",
+    "picture",
+    "runs_chart",
+    "shares_chart",
+    "squares",
+    "style",
+    "users_chart",
+]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
 """for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
@@ -89,3 +111,190 @@ def picture(chart: Any, form: str) -> bytes:
     binary = io.BytesIO()
     chart.save(binary, format=form, scale_factor=2 if form == "png" else 1)
     return binary.getvalue()
+
+
+WIDTH, HEIGHT = 460, 320
+"""of charts of users, in pixels"""
+
+
+def users_chart(regions: "UserRegions") -> Any:
+    """Return runs over populations of users: lines for two levels, a triangle for three, bars for more."""
+    makers = {2: lines, 3: triangle}
+    title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"
+    return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
+
+
+def _channels(regions: "UserRegions") -> dict[str, Any]:
+    """Return colours and dashes of the runs, those last that are best for nobody, since colours come again."""
+    order = sorted(range(len(regions.runs)), key=lambda i: regions.shares[i] == 0)
+    return categories("run", [regions.runs[i] for i in order], "strokeDash")
+
+
+def lines(regions: "UserRegions") -> Any:
+    """Return the mean of each run against the share of users content with the lower level, and the crossings."""
+    alt, x = altair(), np.linspace(0, 1, 101)
+    means = regions.parts.means(split_users(x))
+    records = [
+        {"share": float(x[i]), "mean": float(means[i, j]), "run": run}
+        for j, run in enumerate(regions.runs)
+        for i in range(len(x))
+    ]
+    title = f"share of users who are content with level {regions.levels[0]:g}"
+    axis = alt.Axis(format=".0%", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    base = (
+        draw(records)
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=alt.X("share:Q", title=title, axis=axis, scale=alt.Scale(domain=[0, 1])),
+            y=alt.Y("mean:Q", title=f"mean {regions.name}", scale=alt.Scale(zero=False, nice=True)),
+            **_channels(regions),
+        )
+    )
+    crossings = [
+        {"share": s.start, "text": f"{100 * s.start:.0f} %", "y": 10 + 14 * (i % 4)}
+        for i, s in enumerate(regions.stretches[1:])
+    ]
+    if crossings:
+        rule = draw(crossings).mark_rule(strokeDash=[4, 3], color="#555555").encode(x="share:Q")
+        text = (
+            draw(crossings)
+            .mark_text(align="right", dx=-4, color="#333333")
+            .encode(x="share:Q", y=alt.Y("y:Q", axis=None, scale=None), text="text:N")
+        )
+        base = (base + rule + text).resolve_scale(y="independent")
+    return base.properties(width=WIDTH, height=HEIGHT)
+
+
+def triangle(regions: "UserRegions") -> Any:
+    """Return all populations of three levels as a triangle, coloured by the best run."""
+    alt, points = altair(), regions._grid  # noqa: SLF001 - the chart is a part of it
+    winners = find_best(regions.parts.means(points))
+    side = round(1 / (points.shape[1] * points.min()))
+    records = [
+        {"x": float(g[1] + g[2] / 2), "y": float(g[2] * sqrt(3) / 2), "run": regions.runs[winner]}
+        for g, winner in zip(points, winners.tolist(), strict=True)
+    ]
+    hidden = {"axis": None}
+    square = WIDTH / side
+    cells = (
+        draw(records)
+        .mark_point(filled=True, opacity=1, shape="circle", size=(square * 1.25) ** 2)
+        .encode(
+            x=alt.X("x:Q", scale=alt.Scale(domain=[-0.12, 1.12]), **hidden),
+            y=alt.Y("y:Q", scale=alt.Scale(domain=[-0.12, 0.98]), **hidden),
+            color=_channels(regions)["color"],
+        )
+    )
+    names = [
+        {"x": x, "y": y, "text": f"all users: level {level:g}"}
+        for (x, y), level in zip(((0, -0.07), (1, -0.07), (0.5, sqrt(3) / 2 + 0.05)), regions.levels, strict=True)
+    ]
+    text = draw(names).mark_text(fontSize=12).encode(x="x:Q", y="y:Q", text="text:N")
+    return (cells + text).properties(width=WIDTH * 1.24, height=WIDTH * 1.1, view=alt.ViewConfig(stroke=None))
+
+
+def bars(regions: "UserRegions") -> Any:
+    """Return the share of populations for which each run is best, with its interval over queries."""
+    alt = altair()
+    records = [
+        {"run": run, "share": share, "low": low, "high": high}
+        for run, share, (low, high) in zip(regions.runs, regions.shares, regions.ends, strict=True)
+    ]
+    x = alt.X("share:Q", title="share of populations for which a run is best", axis=alt.Axis(format=".0%"))
+    y = alt.Y("run:N", title=None, sort=None)
+    bar = draw(records).mark_bar().encode(x=x, y=y, color=_channels(regions)["color"].legend(None))
+    if not regions.intervals:
+        return bar.properties(width=WIDTH)
+    rule = draw(records).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y)
+    return (bar + rule).properties(width=WIDTH)
+
+
+ROW = 22
+"""height of a row of a chart of systems, in pixels"""
+FOREST = 420
+"""width of a forest figure"""
+PANELS = 12
+"""pairs that a forest figure shows, the first ones"""
+OVERALL = "over collections"
+ENDS = ("low", "high")
+
+
+def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
+    """Return the mean of every run (ring) and of every system (dot); systems in this order."""
+    alt, systems = altair(), list(means)
+    rows = [{"system": name, "value": value} for name, values in means.items() for value in values]
+    centres = [{"system": name, "value": sum(values) / len(values)} for name, values in means.items()]
+    y = alt.Y("system:N", sort=systems, title=None)
+    x = alt.X("value:Q", title=measure, scale=alt.Scale(zero=False))
+    tip = [alt.Tooltip("system:N"), alt.Tooltip("value:Q", format=".4f")]
+    rings = draw(rows).mark_point(size=60, color=PALETTE[1], opacity=0.9).encode(x=x, y=y, tooltip=tip)
+    dots = draw(centres).mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(x=x, y=y, tooltip=tip)
+    return (rings + dots).properties(width="container", height=ROW * len(systems) + 10)
+
+
+def shares_chart(pairs: Sequence["Pair"]) -> Any:
+    """Return bars of where the variance of the difference of each pair comes from."""
+    alt = altair()
+    rows = [
+        {"pair": f"{pair.first} − {pair.second}", "part": part, "share": share, "place": place}
+        for pair in pairs
+        if pair.shares
+        for place, (part, share) in enumerate(pair.shares._asdict().items())
+    ]
+    parts = list(dict.fromkeys(row["part"] for row in rows))
+    bars = (
+        draw(rows)
+        .mark_bar(height=12)
+        .encode(
+            x=alt.X(
+                "share:Q", title="share of the variance", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])
+            ),
+            y=alt.Y("pair:N", sort=None, title=None),
+            order="place:Q",
+            tooltip=["pair:N", "part:N", alt.Tooltip("share:Q", format=".1%")],
+            color=categories("part", parts)["color"],
+        )
+    )
+    return bars.properties(width="container", height=ROW * len({row["pair"] for row in rows}) + 10)
+
+
+def forest_chart(suite: "Suite", measure: str) -> Any:
+    """Return a forest figure: one panel per pair of systems, one row per collection, and the mean over them below."""
+    alt = altair()
+    pairs = [pair for pair in suite.pairs if pair.measure == measure]
+    panels = [_forest(suite, pair) for pair in pairs[:PANELS]]
+    return alt.vconcat(*panels)
+
+
+def _forest(suite: "Suite", pair: "SuitePair") -> Any:
+    alt = altair()
+    effects = suite.effects(pair.first, pair.second, pair.measure)
+    order = [*(effect.collection for effect in effects), OVERALL]
+    rows = [
+        {"collection": effect.collection, "difference": effect.difference, "queries": effect.queries}
+        | _ends(effect.difference, effect.low, effect.high)
+        for effect in effects
+    ]
+    overall = {"collection": OVERALL, "difference": pair.difference} | _ends(pair.difference, pair.low, pair.high)
+    predicted = {"collection": OVERALL} | _ends(pair.difference, *(pair.prediction or (None, None)))
+    y = alt.Y("collection:N", sort=order, title=None, scale=alt.Scale(domain=order))
+    title = f"{pair.measure}: {pair.first} − {pair.second}"
+    x = alt.X("difference:Q", title=title)
+    ends = {"x": alt.X("low:Q", title=title), "x2": "high:Q", "y": y}
+    tip = [alt.Tooltip("collection:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("difference", *ENDS))]
+    layers = [
+        draw([{"zero": 0}]).mark_rule(strokeDash=[4, 3], color="#777777").encode(x=alt.X("zero:Q", title=title)),
+        draw(rows).mark_rule(strokeWidth=2, color=PALETTE[0]).encode(**ends, tooltip=tip),
+        draw(rows).mark_point(filled=True, size=60, opacity=1, color=PALETTE[0]).encode(x=x, y=y, tooltip=tip),
+        draw([predicted]).mark_rule(strokeWidth=1, color=PALETTE[1]).encode(**ends),
+        draw([overall]).mark_rule(strokeWidth=4, color=PALETTE[1]).encode(**ends, tooltip=tip),
+        draw([overall])
+        .mark_point(filled=True, shape="diamond", size=160, opacity=1, color=PALETTE[1])
+        .encode(x=x, y=y, tooltip=tip),
+    ]
+    return alt.layer(*layers).properties(width=FOREST, height=ROW * len(order))
+
+
+def _ends(middle: float, low: float | None, high: float | None) -> dict[str, float]:
+    """Return the ends of a line, which has no length where there is no interval: an axis needs numbers."""
+    return {"low": middle if low is None else low, "high": middle if high is None else high}

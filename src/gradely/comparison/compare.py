@@ -6,11 +6,12 @@ from functools import cached_property
 from typing import Any, Literal
 
 from gradely.comparison.groups import Groups, SystemBoard, Systems, check_design
-from gradely.comparison.influence import Influence, SegmentComparison
+from gradely.comparison.influence import Influence
 from gradely.comparison.judged import JudgedBoard, check_judged, judge_runs
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.open_pairs import OpenPairs, PairHoles
 from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
+from gradely.comparison.segments import SegmentComparison
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_means, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
@@ -31,7 +32,6 @@ from gradely.tables import (
     PValue,
     Table,
     count_of,
-    to_frame,
 )
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
@@ -157,21 +157,15 @@ class Comparison(Result):
         return f"{letter}?" if letter and is_open else letter
 
     def runs_table(self) -> Table:
-        """Return one row per run and measure: mean, bootstrap interval, tie interval, what it is better than."""
-        header = [self.board.subject, *COLUMNS]
-        return Table(header, [row for m in range(len(self.board.measures)) for row in self._runs(m)])
-
-    def _runs(self, measure: int) -> list[list[Cell]]:
-        names, label = self.board.names, list(self.board.measures)[measure]
-        low, high = (to_optional(end) for end in self.pairwise.mean_intervals[measure])
-        beaten = self.pairwise.better_than(measure)
-        rows: list[list[Cell]] = []
-        for i, mean in enumerate(self.board.means[measure].tolist()):
-            moved = self.board.tie_ranges[names[i]].get(label)
-            still = (mean, mean) if self.board.knows_ties else (None, None)
-            worst, best = (moved.low, moved.high) if moved else still
-            rows.append([names[i], label, mean, low[i], high[i], worst, best, " ".join(names[j] for j in beaten[i])])
-        return rows
+        """Return one row per run and measure: mean, confidence interval, tie interval, what it is better than."""
+        board, rows = self.board, list[list[Cell]]()
+        for m, measure in enumerate(board.measures):
+            ends = zip(*map(to_optional, self.pairwise.mean_intervals[m]), strict=True)
+            columns = zip(board.names, board.means[m].tolist(), ends, self.pairwise.better_than(m), strict=True)
+            for name, mean, interval, beaten in columns:
+                ties = board.span_ties(name, measure, mean) if board.knows_ties else (None, None)
+                rows.append([name, measure, mean, *interval, *ties, " ".join(board.names[i] for i in beaten)])
+        return Table([board.subject, *COLUMNS], rows)
 
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""
@@ -215,8 +209,7 @@ class Comparison(Result):
 
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of pairs, of pandas, polars or pyarrow."""
-        rows = [self._flatten(pair) for pair in self.pairs]
-        return to_frame({name: [row[name] for row in rows] for name in self._columns}, library)
+        return Table(self._columns, [list(self._flatten(pair).values()) for pair in self.pairs]).to_frame(library)
 
     def to_html(
         self,

@@ -75,6 +75,11 @@ class Leaderboard:
         """How far each mean moves with the order of ties, by run and measure; what does not move is left out."""
         return {name: {span.measure: span for span in self.common[name].tie_ranges} for name in self.names}
 
+    def span_ties(self, name: str, measure: str, mean: float) -> tuple[float, float]:
+        """Return the mean of a run in the worst and in the best order of ties; twice the mean where none moves it."""
+        moved = self.tie_ranges[name].get(measure)
+        return (moved.low, moved.high) if moved else (mean, mean)
+
     @cached_property
     def notes(self) -> list[Note]:
         """What happened to queries and documents; ties have columns of their own."""

@@ -35,15 +35,9 @@ class OpenPairs:
     def _by_pair(self) -> dict[tuple[str, str, str], PairHoles]:
         found = {}
         for measure in [] if self.found is None else self.found.bounds:
-            for (first, second), ends in zip(self._pairs, self._ends(measure), strict=True):
+            for (first, second), ends in zip(self.pairwise.named_pairs, self._ends(measure), strict=True):
                 found[measure, first, second] = PairHoles(*ends, is_decided(*ends))
         return found
-
-    @cached_property
-    def _pairs(self) -> list[tuple[str, str]]:
-        names = self.pairwise.names
-        first, second = (column.tolist() for column in self.pairwise.pairs)
-        return [(names[a], names[b]) for a, b in zip(first, second, strict=True)]
 
     def _ends(self, measure: str) -> list[tuple[float, float]]:
         assert self.found is not None
@@ -69,11 +63,11 @@ class OpenPairs:
     def _note(self, measure: str) -> list[Note]:
         assert self.found is not None
         m = self.pairwise.measures.index(measure)
-        is_open = [self.is_open(measure, *pair) for pair in self._pairs]
+        is_open = [self.is_open(measure, *pair) for pair in self.pairwise.named_pairs]
         adjusted = self.pairwise.adjusted[m].tolist()
         significant = [
             f"{first} and {second}"
-            for (first, second), p, flag in zip(self._pairs, adjusted, is_open, strict=True)
+            for (first, second), p, flag in zip(self.pairwise.named_pairs, adjusted, is_open, strict=True)
             if flag and p < self.pairwise.design.alpha
         ]
         documents = count_of(self.found.unjudged[measure], "unjudged document")

@@ -186,6 +186,12 @@ class Pairwise:
         baselines = [self.names.index(name) for name in self.design.baselines]
         return pair_with_baselines(baselines, size) if baselines and size else all_pairs(size)
 
+    @cached_property
+    def named_pairs(self) -> list[tuple[str, str]]:
+        """The names of the first and the second run of each pair."""
+        sides = ([self.names[i] for i in side.tolist()] for side in self.pairs)
+        return list(zip(*sides, strict=True))
+
     @property
     def family_size(self) -> int:
         """How many tests are corrected together."""
@@ -452,15 +458,14 @@ class Pairwise:
 
     def rows(self) -> Iterator[Pair]:
         """Yield all there is to know of each pair, measure by measure."""
-        names, (first, second) = self.names, self.pairs
         for m, measure in enumerate(self.measures if len(self.pairs) else []):
             differ = self.by_query(m)
             low, high = map(to_optional, self.intervals[m])
             statistics = [self.differences[m].tolist(), low, high, effect_sizes(differ).tolist()]
             counts = (*count_wins(differ), self.p[m], self.adjusted[m], self.significant[m])
             columns = [*statistics, *(column.tolist() for column in counts), *self._list_equivalence(m)]
-            for i, row in enumerate(zip(*columns, strict=True)):
-                yield Pair(measure, names[first[i]], names[second[i]], *row)
+            for pair, row in zip(self.named_pairs, zip(*columns, strict=True), strict=True):
+                yield Pair(measure, *pair, *row)
 
     def better_than(self, measure: int) -> list[Ints]:
         """Return, for each run, those of its pairs that it is significantly better than, in the test's direction."""

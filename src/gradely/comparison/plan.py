@@ -92,10 +92,6 @@ class Plan(Result):
         """Return the answer and the table."""
         return [self.summary(), self.table()]
 
-    def remarks(self) -> list[str]:
-        """Return what the numbers rest on."""
-        return [self.caption()]
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
         design = {key: value for key, value in vars(self).items() if key not in ("rows", "notes")}
@@ -217,13 +213,13 @@ def plan_pairs(
     for m, measure in enumerate(pairwise.measures if tests else []):
         differ = pairwise.by_query(m)
         spread = np.where(lacks_spread(differ), 0.0, differ.std(axis=0, ddof=1)).tolist()
-        for i, (a, b) in enumerate(zip(*pairwise.pairs, strict=True)):
+        for i, pair in enumerate(pairwise.named_pairs):
             apart, deviation = float(differ[:, i].mean()), spread[i]
             numbers = _plan_pair(apart, deviation, queries, level, alpha, power, difference)
             if numbers[0] is not None and numbers[0] > bounds[m][1] - bounds[m][0]:
                 beyond.append(f"{measure} {numbers[0]:.2f}")
                 numbers = (None, *numbers[1:])
-            rows.append(Planned(measure, pairwise.names[a], pairwise.names[b], apart, deviation, *numbers))
+            rows.append(Planned(measure, *pair, apart, deviation, *numbers))
     return Plan(
         rows, queries, power, alpha, correction, tests, difference, [*(notes or []), *_note_beyond(beyond, rows)]
     )

@@ -102,8 +102,7 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
 def _note_identical(pairwise: Pairwise) -> list[Note]:
     """Name the pairs that are the same; of two runs, the sentence says so."""
     same = np.flatnonzero(~pairwise.differing.any(axis=0)).tolist() if len(pairwise.pairs) > 1 else []
-    first, second = (side.tolist() for side in pairwise.pairs)
-    names = [f"{pairwise.names[first[i]]} and {pairwise.names[second[i]]}" for i in same]
+    names = [" and ".join(pairwise.named_pairs[i]) for i in same]
     text = f"{{have}} the same value on every {pairwise.unit} by every measure"
     return note_names("identical", len(names), len(pairwise.pairs), "pair", text, names)
 

@@ -267,20 +267,19 @@ class SuitePairs(Estimated):
 
     def list_pairs(self) -> Iterator[SuitePair]:
         """Yield all there is to know of each pair, measure by measure."""
-        level, names = 1 - self.design.alpha, self.names
+        level = 1 - self.design.alpha
         for m, measure in enumerate(self.measures):
             widest = self.widest[m]  # with few collections, intervals reach beyond it
             ends = [to_optional(end) for end in self.intervals[m]]
             macro_ends = [to_optional(end) for end in self.cut(self.macro[m].intervals(level), m)]
             macro_p = self.macro[m].p_values().tolist()
-            for i, (first, second) in enumerate(zip(*(side.tolist() for side in self.pairs), strict=True)):
+            for i, pair in enumerate(self.named_pairs):
                 effects, found = self.by_collection[m][i], self.combined[m][i]
                 several = len(effects) > 1
                 predicted = found.prediction(level) if found else None
                 yield SuitePair(
                     measure,
-                    names[first],
-                    names[second],
+                    *pair,
                     len(effects),
                     sum(effect.difference > SAME for effect in effects),
                     float(self.differences[m, i]),
@@ -419,11 +418,11 @@ class Suite(Result):
             pairwise = comparison.pairwise
             found = pairwise.estimates[measure]
             low, high = (to_optional(end) for end in pairwise.cut(found.intervals(1 - self.design.alpha), measure))
-            for i, (first, second) in enumerate(zip(*(side.tolist() for side in pairwise.pairs), strict=True)):
+            for i, pair in enumerate(pairwise.named_pairs):
                 error = float(np.nan_to_num(found.error[i]))
                 numbers = (float(found.difference[i]), error, float(found.freedom[i]), int(found.units[i]))
                 effect = Effect(name, *numbers, low[i], high[i])
-                a, b = at[pairwise.names[first]], at[pairwise.names[second]]
+                a, b = (at[name] for name in pair)
                 out[min(a, b), max(a, b)].append(effect if a < b else _turn(effect))
         return out
 
@@ -697,8 +696,7 @@ class Suite(Result):
         Dots and lines are the differences on each collection with their intervals; the diamond is the difference over
         all of them, and the thin line through it where a new collection is expected.
         """
-        from gradely.comparison.charts import style
-        from gradely.comparison.system_charts import forest_chart
+        from gradely.comparison.charts import forest_chart, style
 
         return style(forest_chart(self, self.measures[0] if measure is None else measure))
 

@@ -134,10 +134,6 @@ class TieSensitivity(Result):
         more = f"… and {rest:,} more; the JSON output has them all" if rest > 0 else ""
         return [*above, f"{self.count_swaps()}:", swaps._replace(rows=swaps.rows[:MOST], more=more)]
 
-    def remarks(self) -> list[str]:
-        """Return what the numbers are of."""
-        return [self.caption()]
-
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""
         return {

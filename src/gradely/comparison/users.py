@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison import populations
+from gradely.comparison.charts import users_chart
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
 from gradely.comparison.records import Records
 from gradely.comparison.sentences import list_names
-from gradely.comparison.user_charts import chart
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats
@@ -268,7 +268,7 @@ class UserRegions(Records):
 
     def chart(self) -> Any:
         """Return an altair chart: for two levels lines, for three a triangle, for more bars of shares."""
-        return chart(self)
+        return users_chart(self)
 
 
 def _percent(share: float) -> str:

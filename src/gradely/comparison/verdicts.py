@@ -95,10 +95,6 @@ class Verdicts(Result):
         """Whether the p-values that a measure is worse are corrected over several measures."""
         raise NotImplementedError
 
-    def caption(self) -> str:
-        """Return how it was decided."""
-        raise NotImplementedError
-
     def _say_what_it_takes(self, change: Change) -> str:
         """Return what an undecided measure lacks."""
         raise NotImplementedError
@@ -215,10 +211,6 @@ class Verdicts(Result):
         """Return a dataframe with one row per measure, or per floor where nothing is compared."""
         kind, rows = (Change, self.changes) if self.changes else (Floor, self.floors)
         return Table(kind._fields, [list(row) for row in rows]).to_frame(library)
-
-    def remarks(self) -> list[str]:
-        """Return how it was decided."""
-        return [self.caption()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""

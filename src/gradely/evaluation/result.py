@@ -67,9 +67,14 @@ class Result:
         """Return what people read in a document: the same, unless a table says it better there."""
         return self.sections(digits)
 
+    def caption(self) -> str:
+        """Return how the numbers came about; empty where there is nothing to say."""
+        return ""
+
     def remarks(self) -> list[str]:
         """Return how the numbers came about and how to read them, in lines that stand above the notes."""
-        return []
+        caption = self.caption()
+        return [caption] if caption else []
 
     def notes_at(self, digits: int) -> Sequence[Note]:  # noqa: ARG002 - for notes about what is printed
         """Return the notes on numbers that are printed with this number of decimals."""

@@ -257,10 +257,10 @@ def leaderboard_chart(comparison: Comparison) -> Any:
     for m, measure in enumerate(board.measures):
         low, high = pairwise.mean_intervals[m]
         for s, name in enumerate(board.names):
-            mean, span = float(board.means[m, s]), board.tie_ranges[name].get(measure)
-            ends = {"low": _number(low[s], mean), "high": _number(high[s], mean)}
-            moved = {"worst": span.low if span else mean, "best": span.high if span else mean}
-            rows.append({"run": names[s], "measure": measure, "mean": mean, **ends, **moved})
+            mean = float(board.means[m, s])
+            worst, best = board.span_ties(name, measure, mean)
+            ends = {"low": _number(low[s], mean), "high": _number(high[s], mean), "worst": worst, "best": best}
+            rows.append({"run": names[s], "measure": measure, "mean": mean, **ends})
     base = draw(rows).properties(width=200, height=BAR * len(names))
     y = alt.Y("run:N", sort=names, title=None)
     scale = alt.Scale(zero=False)

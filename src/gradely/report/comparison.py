@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from gradely.comparison.influence import SegmentPair
 from gradely.comparison.kendall import correlations
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Pair, Pairwise, to_optional
+from gradely.comparison.segments import SegmentPair
 from gradely.comparison.ties import TieSensitivity
 from gradely.data.ids import Floats
 from gradely.data.texts import Texts, length_for, select_texts
@@ -26,137 +26,6 @@ from gradely.report.holes import about_holes
 from gradely.report.page import Chart, cut, render, source, versions
 from gradely.report.systems import groups_page
 
-
-class Card(NamedTuple):
-    """All about a measure as it was used."""
-
-    name: str
-    summary: str
-    formula: str
-    text: str
-    """what the letters of the formula mean, and other prose; may be empty"""
-    ties: str
-    reference: str
-    parameters: list[tuple[str, str, str]]
-    """name, value, meaning"""
-
-
-def card(name: str, measure: Measure) -> Card:
-    """Return the card of a measure, from its documentation and its parameters.
-
-    >>> from gradely import RR
-    >>> card("RR@10", RR(k=10)).parameters[-1][:2]
-    ('k', '10')
-    """
-    summary, *paragraphs = (inspect.getdoc(measure) or "").split("\n\n")
-    formula = [inspect.cleandoc(part) for part in paragraphs if part.startswith(" ")]
-    prose = [part for part in paragraphs if not part.startswith((" ", ">>>", "Ties:"))]
-    labelled = _split_labels(next(part for part in paragraphs if part.startswith("Ties:")))
-    used = [
-        (key, "all" if key == "k" and measure.k is None else show(getattr(measure, key)), declared.doc)
-        for key, declared in parameters(type(measure)).items()
-    ]
-    text = " ".join(" ".join(prose).split())
-    return Card(name, summary, "\n".join(formula), text, labelled["Ties"], labelled["Reference"], used)
-
-
-def _split_labels(paragraph: str) -> dict[str, str]:
-    """Return what stands behind Ties and Reference; each goes on until the next begins."""
-    parts: dict[str, list[str]] = {"Ties": [], "Reference": []}
-    now = "Ties"
-    for line in paragraph.split("\n"):
-        head, colon, rest = line.partition(": ")
-        now, text = (head, rest) if colon and head in parts else (now, line)
-        parts[now].append(text)
-    return {label: " ".join(lines) for label, lines in parts.items()}
-
-
-ANSWER = 2000
-"""characters of an answer, at most"""
-SWAPS = 50
-"""the number of pairs of runs that a page names where they change places"""
-
-
-class Places(NamedTuple):
-    """Two runs that change places with the order of ties, and by which measures."""
-
-    first: str
-    second: str
-    measures: list[str]
-    """those by which the first has the higher mean and can fall behind"""
-    trec: list[str]
-    """those by which it falls behind in trec_eval's order"""
-
-
-class AboutTies(NamedTuple):
-    """The runs with ties, most ties first; the pairs that change places; and what there is to note."""
-
-    runs: list[tuple[str, TieCounts]]
-    untied: int
-    """how many runs have no tie in any precision"""
-    summary: str
-    swaps: list[Places]
-    total: int
-    notes: list[Note]
-
-
-def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> AboutTies:
-    """Return what there is to say; `names` are those that the page shows."""
-    runs = [detail.ties for detail in details]
-    sensitivity = TieSensitivity(runs, list(board.measures), board.settings, len(board.queries))
-    counts = [(name, run.tied) for name, run in zip(names, runs, strict=True)]
-    tied = [(name, tied) for name, tied in counts if tied.tied or tied.single or tied.half]
-    places = _places(sensitivity)
-    tied.sort(key=lambda pair: -pair[1].share)
-    summary = sensitivity.count_swaps() + "."
-    return AboutTies(tied, len(counts) - len(tied), summary, places[:SWAPS], len(places), sensitivity.notes)
-
-
-def _places(sensitivity: TieSensitivity) -> list[Places]:
-    """Return one row per pair and order of means, most measures first."""
-    rows: dict[tuple[str, str], Places] = {}
-    for swap in sensitivity.swaps:
-        row = rows.setdefault((swap.first, swap.second), Places(swap.first, swap.second, [], []))
-        row.measures.append(swap.measure)
-        if swap.trec:
-            row.trec.append(swap.measure)
-    return sorted(rows.values(), key=lambda row: (-len(row.trec), -len(row.measures)))
-
-
-if TYPE_CHECKING:
-    from gradely.comparison.compare import Comparison
-
-ROWS = 300
-"""the most rows of a table of segments"""
-
-
-class AboutSegments(NamedTuple):
-    """The first rows of both tables, and how many there are in all."""
-
-    rows: list[list[Any]]
-    """segment, n, run, and the mean by each measure, marked where it is the best of the segment"""
-    total: int
-    pairs: list[SegmentPair]
-    all_pairs: int
-    caption: str
-
-
-def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments | None:
-    """Return what there is to say, where segments were asked for; `names` are those that the page shows."""
-    segments = comparison.segments
-    if segments is None:
-        return None
-    title = dict(zip(comparison.board.names, names, strict=True))
-    rows = [[segment, n, title[str(run)], *means] for segment, n, run, *means in segments.table().rows]
-    first = next(iter(comparison.board.measures))
-    pairs = [
-        pair._replace(first=title[pair.first], second=title[pair.second])
-        for pair in segments.pairs
-        if pair.measure == first
-    ]
-    return AboutSegments(rows[:ROWS], len(rows), pairs[:ROWS], len(pairs), segments.caption())
-
-
 if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
 
@@ -170,6 +39,12 @@ PARTS = (
     *("two_runs", "one_run", "curves", "save", "start"),
 )
 """the files of the script, in the order in which they need one another"""
+ANSWER = 2000
+"""characters of an answer, at most"""
+SWAPS = 50
+"""the number of pairs of runs that a page names where they change places"""
+ROWS = 300
+"""the most rows of a table of segments"""
 
 
 def page(
@@ -353,3 +228,120 @@ def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
         steps = [(0.0, p[0]), *(((i + 1) / len(p), p[i]) for i in at)]
         rows += [{"measure": measure, "share": round(share, 5), "p": float(f"{level:.4g}")} for share, level in steps]
     return rows
+
+
+class Places(NamedTuple):
+    """Two runs that change places with the order of ties, and by which measures."""
+
+    first: str
+    second: str
+    measures: list[str]
+    """those by which the first has the higher mean and can fall behind"""
+    trec: list[str]
+    """those by which it falls behind in trec_eval's order"""
+
+
+class AboutTies(NamedTuple):
+    """The runs with ties, most ties first; the pairs that change places; and what there is to note."""
+
+    runs: list[tuple[str, TieCounts]]
+    untied: int
+    """how many runs have no tie in any precision"""
+    summary: str
+    swaps: list[Places]
+    total: int
+    notes: list[Note]
+
+
+def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> AboutTies:
+    """Return what there is to say; `names` are those that the page shows."""
+    runs = [detail.ties for detail in details]
+    sensitivity = TieSensitivity(runs, list(board.measures), board.settings, len(board.queries))
+    counts = [(name, run.tied) for name, run in zip(names, runs, strict=True)]
+    tied = [(name, tied) for name, tied in counts if tied.tied or tied.single or tied.half]
+    places = _places(sensitivity)
+    tied.sort(key=lambda pair: -pair[1].share)
+    summary = sensitivity.count_swaps() + "."
+    return AboutTies(tied, len(counts) - len(tied), summary, places[:SWAPS], len(places), sensitivity.notes)
+
+
+def _places(sensitivity: TieSensitivity) -> list[Places]:
+    """Return one row per pair and order of means, most measures first."""
+    rows: dict[tuple[str, str], Places] = {}
+    for swap in sensitivity.swaps:
+        row = rows.setdefault((swap.first, swap.second), Places(swap.first, swap.second, [], []))
+        row.measures.append(swap.measure)
+        if swap.trec:
+            row.trec.append(swap.measure)
+    return sorted(rows.values(), key=lambda row: (-len(row.trec), -len(row.measures)))
+
+
+class AboutSegments(NamedTuple):
+    """The first rows of both tables, and how many there are in all."""
+
+    rows: list[list[Any]]
+    """segment, n, run, and the mean by each measure, marked where it is the best of the segment"""
+    total: int
+    pairs: list[SegmentPair]
+    all_pairs: int
+    caption: str
+
+
+def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments | None:
+    """Return what there is to say, where segments were asked for; `names` are those that the page shows."""
+    segments = comparison.segments
+    if segments is None:
+        return None
+    title = dict(zip(comparison.board.names, names, strict=True))
+    rows = [[segment, n, title[str(run)], *means] for segment, n, run, *means in segments.table().rows]
+    first = next(iter(comparison.board.measures))
+    pairs = [
+        pair._replace(first=title[pair.first], second=title[pair.second])
+        for pair in segments.pairs
+        if pair.measure == first
+    ]
+    return AboutSegments(rows[:ROWS], len(rows), pairs[:ROWS], len(pairs), segments.caption())
+
+
+class Card(NamedTuple):
+    """All about a measure as it was used."""
+
+    name: str
+    summary: str
+    formula: str
+    text: str
+    """what the letters of the formula mean, and other prose; may be empty"""
+    ties: str
+    reference: str
+    parameters: list[tuple[str, str, str]]
+    """name, value, meaning"""
+
+
+def card(name: str, measure: Measure) -> Card:
+    """Return the card of a measure, from its documentation and its parameters.
+
+    >>> from gradely import RR
+    >>> card("RR@10", RR(k=10)).parameters[-1][:2]
+    ('k', '10')
+    """
+    summary, *paragraphs = (inspect.getdoc(measure) or "").split("\n\n")
+    formula = [inspect.cleandoc(part) for part in paragraphs if part.startswith(" ")]
+    prose = [part for part in paragraphs if not part.startswith((" ", ">>>", "Ties:"))]
+    labelled = _split_labels(next(part for part in paragraphs if part.startswith("Ties:")))
+    used = [
+        (key, "all" if key == "k" and measure.k is None else show(getattr(measure, key)), declared.doc)
+        for key, declared in parameters(type(measure)).items()
+    ]
+    text = " ".join(" ".join(prose).split())
+    return Card(name, summary, "\n".join(formula), text, labelled["Ties"], labelled["Reference"], used)
+
+
+def _split_labels(paragraph: str) -> dict[str, str]:
+    """Return what stands behind Ties and Reference; each goes on until the next begins."""
+    parts: dict[str, list[str]] = {"Ties": [], "Reference": []}
+    now = "Ties"
+    for line in paragraph.split("\n"):
+        head, colon, rest = line.partition(": ")
+        now, text = (head, rest) if colon and head in parts else (now, line)
+        parts[now].append(text)
+    return {label: " ".join(lines) for label, lines in parts.items()}

@@ -51,8 +51,7 @@ def about_holes(comparison: "Comparison", names: list[str], progress: Progress =
     rows = []
     for name in board.names[:RUNS]:
         value, (low, high) = holes.values[name][measure], holes.ranges[name][measure]
-        tied = board.tie_ranges[name].get(measure)
-        worst, best = (tied.low, tied.high) if tied else (value, value)
+        worst, best = board.span_ties(name, measure, value)
         rows.append({"run": title[name], "value": value, "low": low, "high": high, "worst": worst, "best": best})
     pairs = sorted(holes.pairs, key=lambda pair: (pair.decided, -abs(pair.difference)))
     shown = [pair._replace(a=title[pair.a], b=title[pair.b]) for pair in pairs[:PAIRS]]

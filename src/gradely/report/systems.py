@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from gradely.comparison.system_charts import PANELS, forest_chart, runs_chart, shares_chart
+from gradely.comparison.charts import PANELS, forest_chart, runs_chart, shares_chart
 from gradely.report.page import Chart, as_sentence, chart, cut, labels, render, versions
 from gradely.tables import Table, count_of
 
