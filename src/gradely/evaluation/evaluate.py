@@ -277,7 +277,8 @@ def evaluate_all(
     A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
     so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
     """
-    workers = settings.workers if len(runs) == 1 else 1
+    threads = settings.workers
+    workers = threads if len(runs) == 1 else 1
     qrels, measures = leave_out_untaken(qrels, measures)
     qrels, fitted = fit_to(qrels, measures, settings)
 
@@ -290,7 +291,7 @@ def evaluate_all(
         progress(name, 1.0)
         return evaluation
 
-    results = on_threads(work, runs.items(), settings.workers)
+    results = on_threads(work, runs.items(), threads)
     return Evaluations(qrels, measures, settings, dict(zip(runs, results, strict=True)))
 
 
