@@ -210,8 +210,10 @@ def _align(
     scores, mine = settings.round(scores), settings.round(mine)
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
-    place = above.copy() if settings.breaks_ties else above
-    for here in _sort_by_ranking(which, tied > 1) if settings.breaks_ties else ():
+    if not settings.breaks_ties:
+        return at[which], row, above, tied, above
+    place = above.copy()
+    for here in _sort_by_ranking(which, tied > 1):
         i = int(which[here[0]])
         part = slice(start[i], start[i] + size[i])
         docs = [qrels.docs[j] for j in row[here].tolist()]
