@@ -97,6 +97,7 @@ class Blocks:
     def __init__(self, qrels: Qrels, hits: Hits) -> None:
         """Put the hits in order; where ties are broken, each one is alone at its place."""
         self.qrels, self.retrieved, self._hits = qrels, hits.retrieved, hits
+        self._queries = len(qrels)
         self.untied = hits.place is not None or not hits.has_ties
         above = hits.above if hits.place is None else hits.place
         tied = hits.tied if hits.place is None else np.ones(len(above), np.int8)
@@ -148,7 +149,7 @@ class Blocks:
     @lazy
     def width(self) -> Ints:
         """How many columns a row may take: the pool has as many, and no tie group has more."""
-        width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // len(self.qrels))
+        width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // self._queries)
         shared = self._hits.tied > 1
         np.maximum.at(width, self._hits.query[shared], self._hits.tied[shared])
         return width
@@ -182,7 +183,7 @@ class Blocks:
     def batch_of_query(self, query: int, ties: str) -> Batch:
         """Return the Batch of one query, which has no padding; without hits, it has nothing else."""
         hits = slice(int(self.start[query]), int(self.start[query + 1]))
-        pool, pooled, pool_memo = self.qrels.pool(query % len(self.qrels))
+        pool, pooled, pool_memo = self.qrels.pool(query % self._queries)
         if hits.stop == hits.start:
             none = np.zeros((1, 1), np.int64)
             columns: tuple[Any, Any, Any, Any, Any, Any] = (np.zeros((1, 1)), none > 0, none, none + 1, none, none + 1)
@@ -192,7 +193,7 @@ class Blocks:
             judged, *alone = _cells_of_one(above.shape[1])
             groups = alone if self.untied else self._groups(above, judged)
             columns = (self.qrels.grade[self.row[hits]][None, :], judged, above, tied, *groups)
-        subtopics = self._subtopics(np.array([query % len(self.qrels)]), self.row[hits], columns[1], pooled, ties)
+        subtopics = self._subtopics(np.array([query % self._queries]), self.row[hits], columns[1], pooled, ties)
         pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # whose ideal goes by name
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
@@ -201,7 +202,7 @@ class Blocks:
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
         """Return the Batch of some queries."""
-        labels, at = self.qrels.grade, queries % len(self.qrels)
+        labels, at = self.qrels.grade, queries % self._queries
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         pooled, judgments = _cells(self.qrels.start[at], self.qrels.start[at + 1])
         pool = np.where(pooled, -np.sort(_fill(pooled, -labels[judgments], np.inf), axis=1), 0.0)

@@ -51,14 +51,11 @@ class Buffer:
         self.bytes[:PAD] = NEWLINE
         if old is not None:
             self.bytes[PAD : len(old)] = old[PAD:]
+        self.room = size
+        """how many bytes of text fit in"""
         self.view = memoryview(self.bytes)  # type: ignore[arg-type]
         self.blank = np.empty(len(self.bytes), bool)
         """scratch"""
-
-    @property
-    def room(self) -> int:
-        """How many bytes of text fit in."""
-        return len(self.bytes) - 2 * PAD
 
 
 class Piece(NamedTuple):
