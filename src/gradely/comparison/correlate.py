@@ -99,7 +99,7 @@ class Correlation(Records):
 
     def summary(self) -> str:
         """Return what it is about and what τ says, in two lines."""
-        about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties {self.ties}"
+        about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties: {self.ties}"
         pairs = self.tau[np.triu_indices(len(self.measures), 1)]
         share = tally(pairs, "pair of measures" if len(pairs) == 1 else "pairs of measures")
         return f"{about}; τ_AP compares the row with the column, its reference\n{SCALE}; {share}"
@@ -260,7 +260,7 @@ class Pools(Records):
     def summary(self) -> str:
         """Return what it is about and what τ says, in two lines."""
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
-        about = f"{', '.join(sizes)}, ties {self.ties}"
+        about = f"{', '.join(sizes)}, ties: {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
         of = "measure" if len(smallest) == 1 else "measures"
         share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")

@@ -12,9 +12,7 @@ DIGITS = 12
 """means that agree to this number of decimals are the same: rounding must not decide which runs tie"""
 EQUIVALENT, NOTICEABLE = 0.9, 0.8
 """above the first, F14 takes two rankings of runs for equivalent; below the second, the change is noticeable"""
-SCALE = (
-    f"τ above {EQUIVALENT} means equivalent rankings, below {NOTICEABLE} a noticeable change (Ferrante and others 2014)"
-)
+SCALE = f"τ above {EQUIVALENT} means equivalent rankings, below {NOTICEABLE} a noticeable change (Ferrante et al. 2014)"
 
 
 def meaning(tau: float) -> str:

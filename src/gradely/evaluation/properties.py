@@ -59,9 +59,9 @@ class Property(NamedTuple):
     subtopics: bool
     """whether it needs judgments by subtopic"""
     swap: bool
-    """whether no ranking was found where it falls by putting the better one of two documents first"""
+    """whether moving the better of two documents up lowered it in no ranking that was tried"""
     replace: bool
-    """whether no ranking was found where it falls by replacing a document by a better one"""
+    """whether replacing a document by a better one lowered it in no ranking that was tried"""
     compiled: str
     """whether jax.jit and torch.compile take it: yes, only without ties, or not, which is empty"""
 
@@ -111,10 +111,10 @@ LEGEND = [
     "normalised: the ideal ranking of every query is worth 1",
     "judged 0: a document that is judged not relevant differs from one without a judgment",
     "subtopics: it needs judgments by subtopic",
-    "swap: no ranking was found where it falls by putting the better one of two documents first",
-    "replace: no ranking was found where it falls by replacing a document by a better one",
-    "compiled: as_function makes it a function that jax.jit and torch.compile take; or only with ties='order'",
-    f"All but ties, subtopics and compiled was found by trying all rankings of {LENGTH} documents of two small pools.",
+    "swap: moving the better of two documents up lowered it in no ranking that was tried",
+    "replace: replacing a document by a better one lowered it in no ranking that was tried",
+    "compiled: as_function returns it for jax.jit and torch.compile; or only with ties='order'",
+    f"Columns but ties, subtopics and compiled were found by trying all rankings of {LENGTH} documents of two pools.",
 ]
 
 
