@@ -253,9 +253,7 @@ def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
     lists = [name for name in names if any(isinstance(cell, list | tuple) for cell in cells.get(name, ()))]
     if len(lists) < 2:
         return ""
-    return (
-        f'{_listing(lists)} hold lists: give each query one list, {{"query": …, "results": [{{"id": …, "score": …}}]}}'
-    )
+    return f'{_listing(lists)} hold lists: give each query one, {{"query": …, "results": [{{"id": …, "score": …}}]}}'
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
