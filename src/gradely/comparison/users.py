@@ -23,7 +23,7 @@ from gradely.errors import DataError, MeasureError
 from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
-from gradely.kernel.arrays import from_arrays
+from gradely.kernel.arrays import in_order
 from gradely.measures import Graded
 from gradely.measures.gap import GAP, PrecisionPart, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
@@ -392,8 +392,7 @@ def _apply(function: Relevance, qrels: Qrels) -> Qrels:
     if function.levels(qrels.levels) is None:
         raise MeasureError(f"users takes levels that all queries share, which relevance={function} does not give")
     labels, which = np.unique(qrels.grade, return_inverse=True)
-    in_order = from_arrays(-np.arange(len(labels)), labels)  # a batch has the best score first
-    relevance = np.asarray(function(in_order).grade)[0]
+    relevance = np.asarray(function(in_order(labels)).grade)[0]
     out = Qrels(qrels.queries, qrels.start, qrels.docs, np.maximum(relevance, 0.0)[which], qrels.name)
     out.whole, out.notes, out.selected, out.excluded = qrels.whole, qrels.notes, qrels.selected, qrels.excluded
     out.weights, out.left_out = qrels.weights, qrels.left_out

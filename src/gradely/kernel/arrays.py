@@ -51,6 +51,12 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
     return rank_documents(*align_arrays(scores, labels, mask, ties, seed), ties)
 
 
+def in_order(labels: Array) -> Batch:
+    """Return the Batch of one query whose documents are ranked as their labels stand, [K]."""
+    xp = namespace(labels)
+    return rank_documents(xp.zeros_like(labels)[None, :], labels[None, :], None, "order")
+
+
 def are_by_subtopic(scores: Any, labels: Any) -> bool:
     """True where scores have two dimensions and labels three: queries, documents, subtopics."""
     return _dimensions(labels) == 3 and _dimensions(scores) == 2
