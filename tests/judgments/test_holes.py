@@ -8,6 +8,7 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.data.demo import collection
+from gradely.evaluation import label_bounds
 from gradely.evaluation.label_bounds import KINDS
 from gradely.evaluation.label_ranges import Range
 from gradely.report.holes import about_holes
@@ -39,10 +40,11 @@ EXACT = [
     "F(x=3)@{k}",
     "RelativeP@{k}",
 ]
-EXACT_ALONE = [
+ENUMERATED = [
     *("F1", "RelativeP", "AP", "AP@{k}", "AP(rel=2)@{k}", "Rprec", "Rprec@{k}"),
-    *("binG", "binG@{k}", "SetAP", "SetAP@{k}", "RR", "RR@{k}", "Success@{k}", "ERR", "ERR@{k}"),
+    *("binG", "binG@{k}", "SetAP", "SetAP@{k}", "RR", "RR@{k}", "Success@{k}"),
 ]
+EXACT_ALONE = ["ERR", "ERR@{k}"]
 BOUNDED = [f"{name}{end}" for name in ("GAP", "eGAP", "xGAP") for end in ("", "@{k}", "(g=[0.2, 0.3, 0.5])@{k}")]
 
 
@@ -115,16 +117,30 @@ def compare(name, found, brute, *, exact):
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
-    ("names", "exact", "exact_pairs"), [(EXACT, True, True), (EXACT_ALONE, True, False), (BOUNDED, False, False)]
+    ("names", "exact", "exact_pairs"),
+    [(EXACT, True, True), (ENUMERATED, True, True), (EXACT_ALONE, True, False), (BOUNDED, False, False)],
 )
 def test_ranges_are_those_of_all_labels(names, exact, exact_pairs, seed):
     Cases(40, seed, names).check(exact=exact, exact_pairs=exact_pairs)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_where_too_many_documents_are_open_for_all_labels_differences_are_bounds(seed, monkeypatch):
+    monkeypatch.setattr(label_bounds, "ENUMERATED", 0)
+    Cases(40, seed, ENUMERATED).check(exact=True, exact_pairs=False)
+
+
+def test_a_query_with_many_open_documents_makes_differences_bounds():
+    runs = {name: {"q": [f"{name}{i}" for i in range(6)], "r": ["d"]} for name in "ab"}
+    for depth, exact in ((5, True), (6, False)):  # of both runs together, 10 or 12
+        (pair,) = gradely.holes({"q": {"d": 1}, "r": {"d": 0}}, runs, ["AP"], depth=depth).pairs
+        assert pair.exact == exact
+
+
 def test_ranges_of_eight_holes_are_those_of_all_labels():
     names = ["nDCG@{k}", "P@{k}", "R@{k}", "F1@{k}"]
     Cases(40, 8, names, labels=[0, 1], most=8).check(exact=True, exact_pairs=True)
-    Cases(40, 9, ["AP", "Rprec", "binG", "RR"], labels=[0, 1], most=8).check(exact=True, exact_pairs=False)
+    Cases(40, 9, ["AP", "Rprec", "binG", "RR"], labels=[0, 1], most=8).check(exact=True, exact_pairs=True)
 
 
 class Strict(Cases):
@@ -399,8 +415,8 @@ def test_runs_with_the_same_ranking_are_equal_by_bounds_too(measure, ties):
 
 def test_sentences_about_bounds_do_not_say_that_labels_reach_them():
     qrels, runs = {"q": {"a": 1}}, {"one": {"q": ["x", "a"]}, "two": {"q": ["a", "y"]}, "three": {"q": ["z", "a"]}}
-    assert "and never outside -" in gradely.holes(qrels, dict(list(runs.items())[:2]), ["AP"]).summary()
-    assert gradely.holes(qrels, runs, ["AP"]).summary().endswith(" perhaps turn each of the 3.")
+    assert "and never outside -" in gradely.holes(qrels, dict(list(runs.items())[:2]), ["ERR"]).summary()
+    assert gradely.holes(qrels, runs, ["ERR"]).summary().endswith(" perhaps turn each of the 3.")
 
 
 def test_the_caption_says_which_labels_are_allowed():
@@ -478,18 +494,18 @@ def test_the_sentence_says_who_wins_or_that_nobody_can_know():
 
 
 def test_a_result_is_one_as_all_others_are():
-    found = gradely.holes({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a", "h"]}, "y": {"q": ["h", "b"]}}, ["P@2", "AP@2"])
+    found = gradely.holes({"q": {"a": 1, "b": 0}}, {"x": {"q": ["a", "h"]}, "y": {"q": ["h", "b"]}}, ["P@2", "ERR@2"])
     assert isinstance(found, gradely.Result)
     assert isinstance(found.judge(3), gradely.Result)
     assert found.to_frame().columns.tolist() == ["measure", "run", "value", "low", "high"]
     data = found.as_dict()
     assert data["pairs"][0] == found.pairs[0]._asdict()
     assert data["runs"][0]["queries"]["q"] == list(found.by_query["x"]["P@2"]["q"])
-    assert "ranges of differences of AP@2 are bounds" in str(found)
+    assert "ranges of differences of ERR@2 are bounds" in str(found)
     assert found.judge(3).to_frame().columns.tolist() == ["query", "document", "worth"]
     assert [row[3:] for row in found.table().rows] == [
         [*found.ranges[run][measure], np.diff(found.ranges[run][measure]).item()]
-        for measure in ("P@2", "AP@2")
+        for measure in ("P@2", "ERR@2")
         for run in found.names
     ]
     weighted = gradely.holes({"q": {"a": 1}}, {"x": {"q": ["a", "h"]}}, ["P@2"], weights={"q": 2})
@@ -498,11 +514,13 @@ def test_a_result_is_one_as_all_others_are():
     many = {f"x{i}": {"q": ["a", "h", "b"][:: 1 if i % 2 else -1]} for i in range(10)}
     *_, pairs = gradely.holes({"q": {"a": 1, "b": 0}}, many, ["P@2"]).sections(4)
     assert (len(pairs.rows), pairs.more) == (20, "… and 25 more pairs, which --format json has")
-    with pytest.raises(gradely.DataError, match=r"RR was not bounded: use one of P@2, AP@2"):
+    with pytest.raises(gradely.DataError, match=r"RR was not bounded: use one of P@2, ERR@2"):
         found.judge(3, "RR")
-    with pytest.raises(gradely.DataError, match="how many documents to judge is a whole number from 1 on; found 0"):
+    with pytest.raises(
+        gradely.DataError, match="the number of documents to judge must be a whole number of at least 1"
+    ):
         found.judge(0)
-    assert found.judge(3, "AP@2").measure == "AP@2"
+    assert found.judge(3, "ERR@2").measure == "ERR@2"
 
 
 def test_the_worth_of_documents_of_one_run_is_their_share_of_its_range():
@@ -780,3 +798,10 @@ def test_where_no_label_is_relevant_nothing_is_open():
     h = gradely.holes(qrels, {"r": {"q": ["x", "a"]}, "s": {"q": ["y"]}}, ["nDCG(relevance=binary(2))", "AP(rel=2)"])
     assert all(ends == (0, 0) for of in h.ranges.values() for ends in of.values())
     assert all(pair.decided and (pair.low, pair.high) == (0, 0) for pair in h.pairs) and h.judge().documents == []
+
+
+@pytest.mark.filterwarnings("error")
+def test_real_labels_are_not_taken_for_scores():
+    qrels = {"q": {"a": 0.5, "b": 1.25, "c": 0.75}}
+    found = gradely.holes(qrels, {"r": {"q": ["x", "a", "b"]}}, ["nDCG@2", "DCG@2", "ERR@2", "GAP"])
+    assert found.ranges["r"]["DCG@2"][1] == pytest.approx(1.25 + 0.5 / np.log2(3))

@@ -4,7 +4,7 @@ KINDS says how each measure is bounded; one that is not listed is refused by nam
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import pairwise
@@ -22,7 +22,7 @@ from gradely.evaluation.notes import DEPTH, LabelRange, Note, note_names
 from gradely.evaluation.open_documents import Labels, OpenRuns, find_open
 from gradely.evaluation.scores import means, normalize_weights
 from gradely.evaluation.values import measure_blocks
-from gradely.kernel.arrays import from_arrays
+from gradely.kernel.arrays import in_order
 from gradely.kernel.backend import divide, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.kernel.families import additive, rank_discount, threshold
@@ -44,6 +44,8 @@ from gradely.settings import Settings
 
 CELLS = 1 << 19
 """cells of arrays that are worked on in one go"""
+ENUMERATED = 10
+"""up to how many open documents of a query all labels are tried, where nothing better is known for differences"""
 LARGEST = 2.0**500
 """gains up to which sums and ratios of them are numbers"""
 
@@ -294,7 +296,7 @@ def _terms(measure: Measure, batch: Batch) -> Any:
 
 def label_gains(measure: Any, labels: Floats) -> Floats:
     """Return what documents of some labels gain; labels are settled one by one, whatever the others are."""
-    batch = measure.apply_relevance(from_arrays(-np.arange(len(labels))[None, :], labels[None, :]))
+    batch = measure.apply_relevance(in_order(labels))
     if isinstance(measure, BinaryOrGraded):
         gains: Floats = measure.worth(batch)[0]
     elif isinstance(measure, Binary):
@@ -310,8 +312,7 @@ def label_gains(measure: Any, labels: Floats) -> Floats:
 
 def label_relevance(measure: Measure, labels: Floats) -> Floats:
     """Return the relevance of some labels, each whatever the others are."""
-    batch = from_arrays(-np.arange(len(labels))[None, :], labels[None, :])
-    relevance: Floats = measure.apply_relevance(batch).grade[0]
+    relevance: Floats = measure.apply_relevance(in_order(labels)).grade[0]
     return relevance
 
 
@@ -353,8 +354,7 @@ class Ratios(Weighted):
     def place(self, longest: int) -> Floats:
         """Return what a gain counts at each rank of an ideal ranking, as far as it counts."""
         longest = longest if self.measure.k is None else min(longest, self.measure.k)
-        ranking = from_arrays(-np.arange(longest)[None, :], np.ones((1, longest)))
-        weights: Floats = self.measure.factors(ranking)[1][0]
+        weights: Floats = self.measure.factors(in_order(np.ones(longest)))[1][0]
         return weights
 
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
@@ -413,13 +413,14 @@ class Placed(Bounds):
     """A measure of relevant and other documents that rises where a relevant one moves up: AP.
 
     For each number of relevant documents, the best placed ones have the greatest value, the worst placed ones the
-    least. Of two runs, documents that are best for one need not be worst for the other, so that differences are bounds.
+    least. Of two runs, documents that are best for one need not be worst for the other. So differences are bounds on a
+    query with many open documents; where there are few, all labels are tried.
     """
 
     @property
     def exact_pairs(self) -> bool:
-        """No labels may lead to both."""
-        return False
+        """Where each query has few open documents."""
+        return bool((self.open_of <= ENUMERATED).all())
 
     @lazy
     def curves(self) -> list[Curves]:
@@ -428,16 +429,25 @@ class Placed(Bounds):
         return [self._curve(blocks, query, int(relevant[query])) for query in range(self.queries)]
 
     def _curve(self, blocks: Blocks, query: int, relevant: int) -> Curves:
-        most = int(self.open_of[query]) if label_gains(self.measure, np.asarray(self.labels.values)).any() else 0
+        most = int(self.open_of[query]) if self.reaches else 0
         low, high = np.zeros((2, len(self.runs.stacked.names), most + 1))
+        for run, hits, _ in self._retrieved(blocks, query):
+            low[run], high[run] = placed_values(self.measure, hits, relevant, most)
+        return Curves(low, high)
+
+    @lazy
+    def reaches(self) -> bool:
+        """Whether any of the labels is relevant."""
+        return bool(label_gains(self.measure, np.asarray(self.labels.values)).any())
+
+    def _retrieved(self, blocks: Blocks, query: int) -> Iterator[tuple[int, "Retrieved", Ints]]:
+        """Yield each run with judged or open documents of a query, and these; others have 0, whatever the labels."""
         for run in range(len(self.runs.stacked.names)):
             line = run * self.queries + query
-            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]]
-            if len(documents):  # a run without judged or open ones has 0, whatever the labels
+            documents = blocks.row[blocks.start[line] : blocks.start[line + 1]].astype(np.int64)
+            if len(documents):
                 batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
-                hits = Retrieved(batch, self.is_open[documents], batch.grade[0] >= self.measure.rel)
-                low[run], high[run] = placed_values(self.measure, hits, relevant, most)
-        return Curves(low, high)
+                yield run, Retrieved(batch, self.is_open[documents], batch.grade[0] >= self.measure.rel), documents
 
     def ranges(self) -> Range:
         """Return the range of each run on each query."""
@@ -445,21 +455,39 @@ class Placed(Bounds):
         return Range(low, np.stack([curves.high.max(axis=1) for curves in self.curves], axis=1))
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return bounds of differences, with as many relevant documents in both runs."""
+        """Return the range of differences; where many documents are open, bounds with as many relevant in both runs."""
         low, high = np.zeros((2, self.queries, len(first)))
-        for query, curves in enumerate(self.curves):
-            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * curves.low.shape[1] // CELLS) or 1):
+        blocks = self.blocks(0.0)
+        for query in range(self.queries):
+            few = self.open_of[query] <= ENUMERATED
+            least, most = [self._values_of_all(blocks, query)] * 2 if few else self.curves[query]
+            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * least.shape[1] // CELLS) or 1):
                 a, b = first[pairs], second[pairs]
-                low[query, pairs] = (curves.low[a] - curves.high[b]).min(axis=1)
-                high[query, pairs] = (curves.high[a] - curves.low[b]).max(axis=1)
+                low[query, pairs] = (least[a] - most[b]).min(axis=1)
+                high[query, pairs] = (most[a] - least[b]).max(axis=1)
         return self.keep_equal(Range(low, high), first, second)
+
+    def _values_of_all(self, blocks: Blocks, query: int) -> Floats:
+        """Return [runs, labels]: the value of each run by all labels of the open documents of a query."""
+        count = int(self.open_of[query]) if self.reaches else 0
+        chosen = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
+        base = int(relevant_of(self)[query]) + chosen.sum(axis=1)
+        number = np.cumsum(self.is_open) - 1 - int(self.open_until[query] - self.open_of[query])
+        values = np.zeros((len(self.runs.stacked.names), len(chosen)))
+        for run, hits, documents in self._retrieved(blocks, query):
+            flags = np.tile(hits.relevant & ~hits.is_open, (len(chosen), 1))
+            if count:
+                flags[:, hits.is_open] = chosen[:, number[documents[hits.is_open]]]
+            norm = norms(self.measure, np.repeat(hits.batch.retrieved, len(chosen)), base)
+            values[run] = divide(flagged_sums(self.measure, hits.batch, flags, base), norm)
+        return values
 
 
 class First(Placed):
     """A measure of where the first relevant document is: RR, Success.
 
     Where a run is ahead of another by most, at most one open document is relevant, the first one of that run: more of
-    them can only help the other. So differences are exact where no open document is tied.
+    them can only help the other. So differences are exact where no open document is tied, however many there are.
     """
 
     @lazy
@@ -471,15 +499,14 @@ class First(Placed):
 
     @property
     def exact_pairs(self) -> bool:
-        """Where nothing is tied."""
-        return not self.tied.any()
+        """Where nothing is tied, or few documents are open."""
+        return not (self.tied & (self.open_of > ENUMERATED)).any()
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of differences, with one relevant open document or none; bounds where one is tied."""
+        """Return the range of differences, with one relevant open document or none where nothing is tied."""
         found = super().differences(first, second)
-        reaches = label_gains(self.measure, np.asarray(self.labels.values)).any()
         for query in np.flatnonzero(~self.tied).tolist():
-            alone = self.look_up(query)[2] * reaches
+            alone = self.look_up(query)[2] * self.reaches
             alone = alone if isinstance(self.measure, RR) else np.sign(alone)
             values = np.maximum(self.values[:, query, None], alone)
             for pairs in np.array_split(np.arange(len(first)), -(-len(first) * values.shape[1] // CELLS) or 1):
@@ -522,12 +549,17 @@ def placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: 
 def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
     number = np.cumsum(hits.is_open) - 1
     number = number if best else int(hits.is_open.sum()) - 1 - number
-    grade = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
+    flags = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
+    return flagged_sums(measure, hits.batch, flags, base)
+
+
+def flagged_sums(measure: Binary, ranking: Batch, relevant: Bools, base: Ints) -> Floats:
+    """Return the sums of one ranking, with the relevant documents of each row of flags; `base` counts all of them."""
     every: dict[str, Any] = {
-        name: np.broadcast_to(getattr(hits.batch, name), (len(seen), *getattr(hits.batch, name).shape[1:]))
+        name: np.broadcast_to(getattr(ranking, name), (len(relevant), *getattr(ranking, name).shape[1:]))
         for name in ("judged", "above", "tied", "first", "last", "pool", "pooled", "retrieved")
     }
-    batch = Batch(grade=grade.astype(float), ties=hits.batch.ties, **every)
+    batch = Batch(grade=relevant.astype(float), ties=ranking.ties, **every)
     binary = measure.replace(rel=1)
     parts = binary.parts(binary.with_recall_base(batch, base.astype(float)))
     total: Floats = parts.total(sum_rows(parts.terms))
@@ -590,7 +622,7 @@ class Population(Bounds):
         reachable = label_relevance(self.measure, np.asarray(self.labels.values))
         levels = np.unique(np.concatenate([relevance, reachable]))
         levels = levels[levels > 0]
-        upto = self.measure.users().up_to(from_arrays([0.0], [0.0]), levels)
+        upto = self.measure.users().up_to(in_order(np.zeros(1)), levels)
         shares = np.diff(upto, prepend=0.0).tolist()
         counts = [np.concatenate([[0], np.cumsum(relevance >= level)])[joined.start] for level in levels.tolist()]
         return Users(levels.tolist(), shares, relevance, float(reachable.max()), [np.diff(count) for count in counts])
