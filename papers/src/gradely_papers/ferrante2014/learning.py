@@ -41,11 +41,12 @@ Kinds: TypeAlias = Mapping[str, MeasureLike]
 
 
 def kinds_of(split: list[Fold]) -> Kinds:
-    """Return the measures of a set: MEASURES, and where it has few levels xGAP and eGAP with small g_1."""
+    """Return the measures of a set: MEASURES, and where it has two or a few levels xGAP and eGAP with small g_1."""
     labels = np.unique(np.concatenate([fold.test.labels for fold in split]))
     levels = labels[labels > 0]
-    small = {f"{kind.name}{SMALL}": kind(g=users(levels)) for kind in (xGAP, eGAP)} if len(levels) <= MOST else {}
-    return {name: name for name in MEASURES} | small
+    if not 2 <= len(levels) <= MOST:
+        return {name: name for name in MEASURES}
+    return {name: name for name in MEASURES} | {f"{x.name}{SMALL}": x(g=users(levels)) for x in (xGAP, eGAP)}
 
 
 def learn(name: str, kinds: Kinds, part: Part, seed: int) -> Model:
