@@ -13,7 +13,7 @@
     label_ranges the arithmetic of that: extremes of sums and ratios, as array operations
     result       what all public functions return has in common: text, tables, frames, JSON, notebooks
     notes        what happened and matters, each with its count, as a sentence
-    likely_mistakes  qrels and run that look swapped, labels that a binary measure overlooks
+    likely_mistakes  qrels and run that look swapped, ids of two kinds, labels that a binary measure overlooks
     arrays       evaluate_arrays
     explain      one query, rank by rank
     properties   what measures see and hold, found by trying them on small rankings
