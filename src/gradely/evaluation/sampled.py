@@ -137,7 +137,7 @@ def _order_columns(batch: Batch, order: Ints, places: Ints) -> Batch:
     return drawn
 
 
-def _draw_places(draw: np.random.Generator, size: int, documents: int, orders: int) -> Ints:
+def _draw_places(draw: "np.random.Generator", size: int, documents: int, orders: int) -> Ints:
     """Return [orders, documents]: the places of some documents of a tie group, all different."""
     if size <= LONG:
         return draw.permuted(np.tile(np.arange(size), (orders, 1)), axis=1)[:, :documents]
