@@ -297,7 +297,7 @@ def test_a_collection_on_which_nothing_varies_is_weighted_like_others():
     mean, error = 0.5 / 2 + 2.5 / 6 / 2, sqrt(2 / 10) / 24
     assert (pair.difference, pair.tau2, pair.i2) == pytest.approx((mean, 0, 0))
     (note,) = made.notes  # v is .021, and e² far less
-    assert note.text.startswith("in 1 of 1 test the differences on the collections are closer together than their own")
+    assert note.text.startswith("in 1 of 1 test the differences on the collections are closer together than their st")
     assert [one.kind for one in made.gate("b", "a").notes] == ["alike"]
     assert pair.p == pytest.approx(2 * stats.t.sf(mean / error, 2))
 

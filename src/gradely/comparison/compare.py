@@ -421,7 +421,7 @@ def compare(
     randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
     `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` says what is
     corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
-    family at once. `rope` is the largest difference that does not matter, for a test of equivalence. `resamples` and
+    family at once. `rope` is the equivalence margin, for a test of practical equivalence. `resamples` and
     `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
     not read the runs again. With `holes`, pairs are marked that the labels of unjudged documents leave open; runs are
     read again for that. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.

@@ -689,7 +689,7 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
 
 
 class Drops(NamedTuple):
-    """How much each measure fell, [measures], and how sure that is."""
+    """How much each measure fell, [measures], with intervals and tests."""
 
     size: Floats
     low: Floats

@@ -1,4 +1,4 @@
-"""How alike two rankings of runs are: Kendall's τ, and τ_AP, which minds the best runs most."""
+"""How alike two rankings of runs are: Kendall's τ, and τ_AP, which weighs the best runs most."""
 
 import math
 from bisect import bisect_left, bisect_right, insort

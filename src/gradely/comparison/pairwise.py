@@ -67,7 +67,7 @@ class Design(NamedTuple):
     simultaneous: bool = False
     """whether the intervals of differences hold for their family at once"""
     rope: float | None = None
-    """differences no larger than this are equal for all purposes: the region of practical equivalence"""
+    """the equivalence margin: differences no larger than this have no practical meaning"""
 
     def settle(self, baselines: str | Iterable[str] = (), runs: Iterable[str] = ()) -> "Design":
         """Return the design with its correction and baselines filled in; refuse what makes no sense."""
@@ -81,7 +81,7 @@ class Design(NamedTuple):
         if self.resamples < 1:
             raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
         if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
-            raise DataError(f"rope is the largest difference that does not matter, like 0.01; found {self.rope!r}")
+            raise DataError(f"rope is the equivalence margin, a number above 0 like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
 
 
@@ -418,7 +418,7 @@ class Pairwise:
 
     @cached_property
     def equivalent(self) -> Bools:
-        """Where two runs are surely practically equal."""
+        """Where two runs are shown to be practically equivalent."""
         return self.tost_adjusted < self.design.alpha
 
     def chances(self, measure: int, rope: float) -> tests.Chances:

@@ -104,10 +104,10 @@ def squares(y: Floats, v: Floats, tau2: float) -> float:
 
 
 def note_alike(found: Sequence[Combined | None]) -> list[Note]:
-    """Say where collections are closer together than their errors let expect, so that an interval is very narrow."""
+    """Say where collections are closer together than their errors predict, so that an interval is very narrow."""
     alike = sum(one is not None and one.error**2 < one.variance / 4 for one in found)
     text = (
         f"in {alike:,} of {count_of(len(found), 'test')} the differences on the collections are closer together than "
-        "their own errors let expect: the interval rests on them, and is less than half as wide as by these errors"
+        "their standard errors predict: the interval is less than half as wide as these errors would make it"
     )
     return [Note("alike", alike, len(found), text)] if alike else []

@@ -127,7 +127,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_charge(pairwise: Pairwise) -> list[Note]:
-    """Say that tukey pays for pairs that nobody asked about."""
+    """Say that tukey also corrects for pairs that were not asked for."""
     runs = len(pairwise.names)
     every, pairs = runs * (runs - 1) // 2, len(pairwise.pairs)
     if pairwise.design.test != "tukey" or pairs == every:
@@ -189,7 +189,7 @@ def _note_endless(pairwise: Pairwise) -> list[Note]:
         int(np.count_nonzero(np.isnan(pairwise.intervals[m].low) & ~lacks_spread(pairwise.by_query(m))))
         for m in range(len(pairwise.measures))
     )
-    text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for so many pairs at once"
+    text = f"{pairwise.values.shape[1]:,} queries are too few for intervals that hold for all pairs at once"
     return [Note("endless", lacking, pairwise.p.size, text)] if lacking else []
 
 
