@@ -28,7 +28,7 @@ STUB = '''\
 
 '''
 PYTHON = """\
-# The names in Python
+# The Python API
 
 <!-- Written by `make docs` from the docstrings: change those. -->
 
@@ -38,7 +38,7 @@ Everything public is in `gradely` itself, and `help(gradely.evaluate)` explains 
 PAPERS = """
 ## The papers' experiments
 
-`pip install ./papers` in a clone brings `gradely_papers`, which [runs them again](../inside/papers.md).
+`pip install ./papers` in a clone installs `gradely_papers`, which [repeats them](../inside/papers.md).
 
 """
 HOME = "." if "dev" in gradely.__version__ else "gradely"

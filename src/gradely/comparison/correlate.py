@@ -85,7 +85,7 @@ def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correlation(Records):
-    """How alike measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
+    """How similarly measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
 
     measures: list[str]
     tau: Floats

@@ -77,7 +77,7 @@ class JudgeScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedScores(Result):
-    """The values of one run on each query, and all that they depend on."""
+    """The per-query scores of one run, and everything that they depend on."""
 
     name: str
     settings: dict[str, Any]
@@ -364,7 +364,7 @@ LOSERS = 10
 
 @dataclass(eq=False, repr=False)
 class Gate(Verdicts):
-    """Whether a new run may take the place of an old one; true where it may.
+    """Whether a new run may replace an old one; true if it may.
 
     >>> from gradely import gate
     >>> qrels = {f"q{i}": {"d": 1} for i in range(9)}

@@ -30,7 +30,7 @@ DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(Records):
-    """How alike runs rank, as means over the queries that all of them have."""
+    """How similar the rankings of runs are: means over the queries that all of them have."""
 
     runs: list[str]
     queries: list[str]
@@ -140,7 +140,7 @@ class Overlap(Records):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class QueryOverlap(Result):
-    """How alike runs rank on each query."""
+    """How similar the rankings of runs are on each query."""
 
     overlap: Overlap
 
@@ -184,7 +184,7 @@ def overlap(
     duplicates: str = "error",
     document_pattern: str | None = None,
 ) -> Overlap:
-    """Say how alike runs rank the same queries; no judgments are needed.
+    """Compare the rankings of runs on the same queries; no judgments are needed.
 
     `runs` is {name: run} or paths, at least two. `measures` are names like "RBO", "RBO(p=0.95, score='min', ties='b')",
     "tau", "tau_AP" and "Jaccard@10"; all take a cut-off. `depth` ends every ranking at this place. Means are over the

@@ -172,7 +172,7 @@ def plan(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> Plan:
-    """Find what difference the queries at hand could show, and how many the observed one would need.
+    """Find the smallest difference that the queries can detect, and how many the observed one would need.
 
     This is Sakai's topic-set-size design for a paired t-test: it takes the spread of the differences between the runs,
     {name: run}. `difference` is one to plan for besides the observed one. `correction` is bonferroni, over the pairs of

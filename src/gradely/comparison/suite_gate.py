@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class SuiteGate(Verdicts):
-    """Whether a new system may take the place of an old one on several collections; true where it may.
+    """Whether a new system may replace an old one on several collections; true if it may.
 
     Drops are those over all collections like these, by random effects; old and new are the plain means over the
     collections that have both systems, and floors are held against the plain mean over those that have the new one.

@@ -30,7 +30,7 @@ class Orders(NamedTuple):
 
 
 class RunTies(NamedTuple):
-    """What ties do to one run."""
+    """The effect of ties on one run."""
 
     run: str
     tied: TieCounts
@@ -52,7 +52,7 @@ class Swap(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class TieSensitivity(Result):
-    """What ties do to several runs, and to their order."""
+    """The effect of ties on several runs, and on their ranking."""
 
     runs: list[RunTies]
     measures: list[str]
@@ -165,7 +165,7 @@ def tie_sensitivity(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> TieSensitivity:
-    """Find out what the order of tied documents does to the runs, {name: run} or paths, and to their order.
+    """Show how the order of tied documents changes the means of runs, {name: run} or paths, and their ranking.
 
     The options are those of evaluate. Where no exact mean over all orders can be had, the expected value is that of
     drawn orders, as ties="sampled" has it, and a note says how far it may be off.

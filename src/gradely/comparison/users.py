@@ -337,7 +337,7 @@ def users(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> UserRegions:
-    """Find out for which populations of users which run, of {name: run} or a list of paths, is best.
+    """Find the best run, of {name: run} or a list of paths, for each population of users.
 
     A population has a share of users for each level of relevance, who are content with documents of that level or more.
     `measure` is eGAP, GAP or xGAP, with a cut-off if you like, and with a relevance function that merges levels, like

@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """One measure of the new run against the least that it may be; the mean counts as it is, and nothing is tested."""
+    """One measure of the new run against its floor; the mean counts as it is, and nothing is tested."""
 
     measure: str
     value: float

@@ -13,7 +13,7 @@ from gradely.tables import count_of
 
 
 def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
-    """Return judgments in which a label is as probable as the share of raters who gave it.
+    """Return judgments in which the probability of a label is the share of raters who gave it.
 
     `raters` is {name: qrels}, or a list of qrels, each whatever read_qrels takes. A document that some raters did not
     judge has the shares of those who did, and a note says how many there are.

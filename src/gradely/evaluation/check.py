@@ -46,7 +46,7 @@ class Finding(NamedTuple):
 
 
 class Findings(Result, list[Finding]):
-    """What there is to say about qrels and runs: a list of findings, which prints one line for each."""
+    """The findings about qrels and runs: a list that prints one line for each."""
 
     notes: Sequence[Note] = ()
 
@@ -80,7 +80,7 @@ def check(
     document_pattern: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Findings:
-    """Return what is wrong, odd or worth knowing in qrels and runs: all lines that cannot be used, not only the first.
+    """Find errors and oddities in qrels and runs: all lines that cannot be used, not only the first.
 
     A run may also be a list of paths. What cannot be read at all is a finding, too, and the rest is checked. `columns`,
     `duplicates` and `document_pattern` are as in read_run.

@@ -55,7 +55,7 @@ ABSENT = ("query_text", "texts", "uncertain", "samples", "sampling_error")
 
 
 class Line(NamedTuple):
-    """A retrieved document: where it stands, what it is and what it adds."""
+    """A retrieved document: its rank, score and label, and what it adds."""
 
     first: int
     """its rank; of a tie group, the first rank"""

@@ -322,7 +322,7 @@ class Unjudged(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class ToJudge(Result):
-    """Documents to judge, those first on which most depends."""
+    """Documents to judge, the most important ones first."""
 
     measure: str
     documents: list[Unjudged]

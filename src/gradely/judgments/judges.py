@@ -43,7 +43,7 @@ CHART = 44
 
 @dataclass(eq=False, repr=False)
 class Judges(Result):
-    """Several judges of the same documents, and what runs are worth by each of them.
+    """Several judges of the same documents, and the scores of runs by each of them.
 
     >>> from gradely import judges
     >>> a = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d2": 0}}
@@ -417,7 +417,7 @@ def judges(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> Judges:
-    """Compare judges: how far their labels agree, and what runs are worth by each of them.
+    """Compare judges: how far their labels agree, and the scores of runs by each of them.
 
     `qrels` are {"nist": qrels, "gpt4o": qrels}, a list of files, or one table with a column `judge`, or with one column
     of labels per rater, which `raters` names. `runs` may be left out. Runs are evaluated on the queries that all judges

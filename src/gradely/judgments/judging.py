@@ -119,7 +119,7 @@ def simulate_judging(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> JudgingSimulation:
-    """Hide all judgments, hand them out in two orders, and count the pairs of runs that are decided on the way.
+    """Hide all judgments, reveal them in two orders, and count the pairs of runs that are decided on the way.
 
     One order is that of Holes.judge, found anew after each step; the other goes down the rankings, as pools do. The
     options are those of holes.

@@ -25,7 +25,7 @@ DEPTH = 10
 
 @dataclass(eq=False, repr=False)
 class QuerySample(Result):
-    """The queries that people are to judge, by name, and the documents of runs to judge for them."""
+    """The queries for people to judge, by name, and the documents of runs to judge for them."""
 
     queries: list[str]
     total: int
@@ -86,7 +86,7 @@ def sample(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> QuerySample:
-    """Draw `n` queries of the judge's qrels at random, which people are to judge; the order of input does not matter.
+    """Draw `n` queries of the judge's qrels at random, for people to judge; the order of input does not matter.
 
     With `by`, {query: segment}, each segment gets its share of them, and at least five. With runs, the documents in the
     top `depth` of any of them, or tied with one that is, are listed, for people to judge. The rest is as in estimate.
