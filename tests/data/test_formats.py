@@ -11,6 +11,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+from uuid import uuid4
 
 import pandas as pd
 import polars as pl
@@ -267,6 +268,10 @@ def test_results_of_clients():
         assert values(QRELS, {query: results(docs) for query, docs in RUN.items()}) == GRADED, kind
     with pytest.raises(InputError, match="a result of type Point has no id; give the name of its document"):
         values(QRELS, {"q1": [Point(None)]})
+    with pytest.raises(DataError, match=r"run: an id is '<.*Point object at .*'; it must be text or a number"):
+        values(QRELS, {"q1": [Point("d1", name="uri"), Point("d2", name="uri")]})
+    ids = [uuid4(), uuid4()]  # which are written as text
+    assert gradely.evaluate({"q": {str(ids[1]): 1}}, {"q": ids}, ["RR"])["RR"] == 0.5
 
 
 def test_tables_in_one_object_are_refused_with_what_to_give(file):

@@ -131,7 +131,9 @@ def as_text(identifier: Any, name: str) -> str:
         return identifier
     if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
         raise DataError(f"{name}: an id is missing ({identifier})")
-    if type(identifier).__hash__ is None:  # lists, dicts, arrays
+    kind: Any = type(identifier)
+    nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
+    if kind.__hash__ is None or nameless:  # lists, dicts and arrays, and objects that are not written as text
         raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
     try:
         if isinstance(identifier, bytes):
