@@ -200,7 +200,7 @@ def test_a_line_of_an_error_is_short_and_printable(folder, capfd):
         (["evaluate", "qrels", "run", "-m", "eGAP(g=[1e308, 1e308])"], "sum to 1"),
         (["evaluate", "qrels", "run", "-m", "eGAP(g={1e308: 1})"], None),
         (["evaluate", "qrels", "run", "-m", f"AP(rel=1{'0' * 400})"], "found 1000"),
-        (["evaluate", "qrels", "run", "-m", f"nDCG(gain={{1: 1{'0' * 400}}})"], "a table maps"),
+        (["evaluate", "qrels", "run", "-m", f"nDCG(gain={{1: 1{'0' * 400}}})"], "a table must map labels"),
     ],
 )
 def test_numbers_that_are_too_large_or_too_small(folder, capfd, arguments, says):
