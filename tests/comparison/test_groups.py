@@ -200,7 +200,7 @@ def test_neither_the_order_of_runs_nor_that_of_systems_matters():
 
 def test_repeats_that_agree_cannot_be_tested_as_if_they_varied():
     """All runs of both have the same difference on every query: p is that of the exact randomization test."""
-    systems = {"a": [ranked([1] * 20)] * 2, "b": [ranked([3] * 20)] * 3}
+    systems = {"a": [ranked([1] * 20)] * 2, "b": [ranked([5] * 20)] * 3}
     made = gradely.compare(QRELS, systems, ["RR"])
     (pair,) = made.pairs
     assert pair.p == 2 / 2**20 and (pair.low, pair.high, pair.shares, pair.freedom) == (None,) * 4
@@ -334,7 +334,7 @@ def test_a_pattern_names_files_in_folders_and_one_that_is_there_names_itself(fil
 
 def test_the_range_of_ties_is_the_mean_of_those_of_the_runs():
     tied = {query: {"d": 1.0, "x": 1.0 if i < 9 else 0.0} for i, query in enumerate(QUERIES)}
-    still, worse = ranked([2] * 20), {query: {"d": 1.0, "x": 1.0, "y": 1.0} for query in QUERIES}
+    still, worse = ranked([2] * 20), {q: {"d": 1.0, "x": float(i < 12), "y": 1.0} for i, q in enumerate(QUERIES)}
     board = gradely.compare(QRELS, {"a": [tied, still, worse], "b": drawn(2, 2)}, ["RR"]).board
     spans = [gradely.evaluate(QRELS, run, ["RR"]).tie_ranges for run in (tied, still, worse)]
     low, high = (mean([getattr(some[0], end) if some else 0.5 for some in spans]) for end in ("low", "high"))

@@ -259,7 +259,7 @@ def test_pools_give_one_line_per_measure(demo):
     assert [(r["measure"], r["rate"]) for r in records] == [("AP", 1.0), ("AP", 0.2), ("nDCG", 1.0), ("nDCG", 0.2)]
     assert all(r["low"] <= r["tau"] <= r["high"] for r in records)
     assert np.array_equal(found.tau, again.tau)
-    assert len(found.to_frame("pandas")) == 4
+    assert len(found.to_frame("pandas")) == 4 and found.table().rows[0][1] == "1.00 [1.00, 1.00]"
     assert found.chart().to_dict()["layer"][1]["mark"]["type"] == "line"
 
 

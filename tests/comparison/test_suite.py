@@ -307,6 +307,7 @@ def test_where_nothing_varies_there_is_no_t_and_it_is_said():
     constant = gradely.suite({"x": first, "y": first}, ["RR"])
     (pair,) = constant.pairs
     assert (pair.difference, pair.p, pair.low, pair.tau2, pair.i2) == (0.5, 2 / 2**2, None, 0.0, 0.0)
+    assert (pair.macro_low, pair.macro_high) == (None, None)
     assert [effect.low for effect in constant.effects("a", "b")] == [None, None]
     assert constant.gate("b", "a").verdict == "undecided"
     assert "2 collections are too few" in constant.gate("b", "a").summary()

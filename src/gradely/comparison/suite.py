@@ -760,7 +760,7 @@ def suite(
     compared = {
         str(name): compare(
             entry["qrels"],
-            _name_systems(entry["runs"]),
+            entry["runs"],
             names,
             alpha=alpha,
             progress=_prefix(progress, str(name)),
@@ -773,11 +773,6 @@ def suite(
 
 def _list_systems(runs: Any) -> list[str]:
     return [str(name) for name in (runs.members if isinstance(runs, Groups) else runs)]
-
-
-def _name_systems(runs: Any) -> Any:
-    """Return the runs of a collection with the names of systems as text."""
-    return runs if isinstance(runs, Groups) else {str(system): run for system, run in runs.items()}
 
 
 def _check_collections(collections: Any) -> None:
