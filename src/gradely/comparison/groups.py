@@ -125,9 +125,11 @@ def spread_of(values: Floats) -> Spread:
     if runs < 2 or queries < 2:
         return Spread(0.0, 0.0)
     of_runs, of_queries = values.mean(axis=0), values.mean(axis=1)
-    left = values - of_runs - of_queries[:, None] + values.mean()
+    left = np.round(values - of_runs - of_queries[:, None] + values.mean(), DIGITS)  # rounding is no variance
     square = float((left**2).sum()) / ((queries - 1) * (runs - 1))
-    return Spread(float(np.round(of_runs, DIGITS).var(ddof=1)) / runs, square / (queries * runs))
+    rounded = np.round(of_runs, DIGITS)
+    between = float(rounded.var(ddof=1)) if np.ptp(rounded) > 0 else 0.0
+    return Spread(between / runs, square / (queries * runs))
 
 
 def estimate(differ: Floats, repeats: Sequence[Floats], pairs: Pairs) -> tuple[Estimates, list[Shares | None]]:
