@@ -18,6 +18,8 @@ TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tu
 GateTest: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap"]
 """tests of a single pair, which may be one-sided"""
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
+Slope: TypeAlias = Literal["auto", "least-squares", 1]
+"""how far means follow a judge who labelled more queries than people did"""
 
 TIES: dict[TiePolicy, str] = {
     "expected": "the mean over all orders of tied documents, exact",

@@ -115,6 +115,36 @@ def test_with_the_slope_1_what_the_judge_is_wrong_by_is_added(target):
     assert found.together.freedom.tolist() == [n - 1] * 3
 
 
+@pytest.mark.parametrize("target", ["like", "these"])
+def test_least_squares_is_the_regression_estimator_of_the_textbook(target):
+    """Cochran (1977): its interval is that of a predicted mean, for a finite number of queries."""
+    sample, _ = draw(8)
+    found, (n, total) = regress(sample, target, "least-squares"), (12, 40)
+    low, high = found.together.intervals(0.95)
+    for c in range(3):
+        y, f, every = sample.human[:, c], sample.judged[sample.rows, c], sample.judged[:, c]
+        line = stats.linregress(f, y)
+        mean = y.mean() + line.slope * (every.mean() - f.mean())
+        residual = np.sum((y - line.intercept - line.slope * f) ** 2) / (n - 2)
+        these = residual * ((1 - n / total) / n + (every.mean() - f.mean()) ** 2 / np.sum((f - f.mean()) ** 2))
+        error = np.sqrt(these + (y.var(ddof=1) / total if target == "like" else 0.0))
+        assert np.allclose([found.slope[c], found.mean[c]], [line.slope, mean])
+        assert np.allclose([low[c], high[c]], stats.t.interval(0.95, n - 2, mean, error))
+    assert (found.use == USED).all() and found.together.freedom.tolist() == [n - 2] * 3
+
+
+def test_least_squares_needs_a_judge_who_varies_and_errs():
+    sample, _ = draw(9)
+    judged = sample.judged.copy()
+    judged[:, 0] = 0.5
+    human = sample.human.copy()
+    human[:, 1] = 0.3 * judged[sample.rows, 1] + 0.1
+    found = regress(Sample(human, judged, sample.rows), slope="least-squares")
+    assert found.use.tolist() == [CONSTANT, PERFECT, USED] and found.slope[:2].tolist() == [0, 0]
+    assert found.together.freedom.tolist() == [11, 11, 10]
+    assert np.allclose(found.mean[:2], human[:, :2].mean(axis=0))
+
+
 def test_human_labels_alone_have_the_t_interval():
     sample, _ = draw(2)
     found = regress(sample)

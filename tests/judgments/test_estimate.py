@@ -47,7 +47,7 @@ def sample_of(measure, *names):
 
 
 @pytest.mark.parametrize("target", ["like", "these"])
-@pytest.mark.parametrize("slope", ["auto", 1])
+@pytest.mark.parametrize("slope", ["auto", "least-squares", 1])
 def test_means_and_differences_come_from_the_values_by_both(target, slope):
     found = gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM, target=target, slope=slope)
     for measure in MEASURES:
@@ -119,8 +119,8 @@ def test_what_cannot_be_estimated_is_refused_in_one_line():
     other = {f"x{query}": of for query, of in HUMAN.items()}
     assert "have no query in common; the first are 'xq00' and 'q00'" in refusal(other, RUNS, ["AP"], judge=LLM)
     assert "no target 'all'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, target="all")
-    assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=2)
-    assert "the slope is 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
+    assert "the slope must be 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=2)
+    assert "the slope must be 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
     assert "alpha must be a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
     kinds = {query: "rare" if i < 6 else "usual" for i, query in enumerate(QUERIES)}
     assert "people judged 2 queries of the segment 'rare', and each takes at least 5" in refusal(

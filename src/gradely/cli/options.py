@@ -544,11 +544,12 @@ def read_slope(_context: click.Context, _parameter: click.Parameter, value: str)
 
 slope = click.option(
     "--slope",
-    type=click.Choice(["auto", "1"]),
+    type=click.Choice(["auto", "least-squares", "1"]),
     default="auto",
     show_default=True,
     callback=read_slope,
-    help="How far the means follow the judge: as far as the human labels say, or 1.",
+    help="How far the means follow the judge. auto: as far as the human labels say, with intervals calibrated on the "
+    "judge's values; least-squares: the same by the textbook; 1: wholly.",
 )
 judge = click.option(
     "--judge",

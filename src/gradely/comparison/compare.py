@@ -25,7 +25,17 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section, shorten_list
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
-from gradely.settings import SAMPLES, Correction, EmptyPolicy, Precision, QueryPolicy, Settings, TestName, TiePolicy
+from gradely.settings import (
+    SAMPLES,
+    Correction,
+    EmptyPolicy,
+    Precision,
+    QueryPolicy,
+    Settings,
+    Slope,
+    TestName,
+    TiePolicy,
+)
 from gradely.tables import (
     Cell,
     MarkedNumber,
@@ -411,7 +421,7 @@ def compare(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
     judge: Any = None,
-    slope: Literal["auto", 1] = "auto",
+    slope: Slope = "auto",
     holes: bool = False,
     samples: int = SAMPLES,
 ) -> Comparison:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -52,6 +52,7 @@ from gradely.settings import (
     Precision,
     QueryPolicy,
     Settings,
+    Slope,
     TiePolicy,
     check_choice,
 )
@@ -524,7 +525,7 @@ def gate(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
     judge: Any = None,
-    slope: Literal["auto", 1] = "auto",
+    slope: Slope = "auto",
     holes: bool = False,
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.

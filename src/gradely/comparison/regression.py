@@ -13,10 +13,12 @@ queries, what least squares leaves is too often next to nothing, and then interv
 
 The variance over these N queries is s²(1/n - 1/N), where s² is that of y - bf over the n queries. Its root is
 multiplied by a factor, from find_factor, since t is wrong where values are skewed or mostly 0.
+
+With slope="least-squares" it is the estimator of the textbook: the slope as it is, and t with n - 2 degrees of freedom.
 """
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +31,8 @@ from gradely.settings import check_choice
 
 TARGETS = {"like": "queries like these", "these": "these queries"}
 """what the mean is of: a new query of the same kind, or all queries that the judge labelled"""
-SLOPES = ("auto", 1)
+LEAST_SQUARES = "least-squares"
+SLOPES = ("auto", LEAST_SQUARES, 1)
 FEWEST = 5
 """human queries, in all and in each segment: with fewer, a slope and a spread are guesses"""
 MIDDLE, PRIOR = 0.5, 25
@@ -74,7 +77,7 @@ class Fit(NamedTuple):
     """the variance of y from query to query"""
     factor: Floats
     """how many times the error over these queries counts, for t intervals to be right"""
-    freedom: int
+    freedom: Ints
     queries: int
     """N"""
 
@@ -135,7 +138,7 @@ def check_choices(target: str, slope: object) -> None:
     """Refuse a target or a slope that there is not."""
     check_choice("target", target, TARGETS)
     if isinstance(slope, bool) or slope not in SLOPES:
-        raise DataError(f"the slope is 'auto', which is estimated, or 1; found {slope!r}")
+        raise DataError(f"the slope must be 'auto', 'least-squares' or 1; found {slope!r}")
 
 
 def regress(sample: Sample, target: str = "like", slope: object = "auto") -> JudgedMeans:
@@ -170,18 +173,20 @@ def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
     )
 
 
-def _regress(part: Sample, slope: object) -> Regression:
+def _regress(part: Sample, slope: Any) -> Regression:
     """Fit a segment; where the judge cannot be used, by human labels alone."""
     alone, columns = _fit_human(part), part.human.shape[1]
     if len(part.human) == len(part.judged):
         return Regression(alone, np.zeros(columns), np.full(columns, COMPLETE))
-    found = _fit_known(part) if slope == 1 else _fit_slope(part)
+    fits = {"auto": _fit_slope, LEAST_SQUARES: _fit_least_squares, 1: _fit_known}
+    found = fits[slope](part)
     used = found.use == USED
     fit = alone._replace(
         mean=np.where(used, found.fit.mean, alone.mean),
         variance=np.where(used, found.fit.variance, alone.variance),
         spread=np.where(used, found.fit.spread, alone.spread),
         factor=np.where(used, found.fit.factor, alone.factor),
+        freedom=np.where(used, found.fit.freedom, alone.freedom),
     )
     return Regression(fit, np.where(used, found.slope, 0.0), found.use)
 
@@ -199,7 +204,8 @@ def _fit(part: Sample, slope: Floats) -> Fit:
     shared = _covariance(part.beside, rest)
     spread = slope**2 * _variance(part.judged) + 2 * slope * shared + _variance(rest)  # of y, by all that is known of f
     spread = np.where(spread > 0, spread, _variance(part.human))  # which few queries may lead below 0
-    return Fit(mean, _variance(rest) * (1 / n - 1 / total), spread, np.ones_like(mean), n - 1, total)
+    freedom = np.full(len(mean), n - 1)
+    return Fit(mean, _variance(rest) * (1 / n - 1 / total), spread, np.ones_like(mean), freedom, total)
 
 
 def _fit_slope(part: Sample) -> Regression:
@@ -209,6 +215,22 @@ def _fit_slope(part: Sample) -> Regression:
     share = np.nan_to_num(np.clip(_correlate(part.human, part.beside), 0, 1))
     fit = _fit(part, slope)._replace(factor=find_factor(part.judged, len(part.human), share))
     return Regression(fit, slope, np.where(varies, np.where(fit.variance == 0, PERFECT, USED), CONSTANT))
+
+
+def _fit_least_squares(part: Sample) -> Regression:
+    """Fit with the slope of least squares, as textbooks do: its own variance is part of that of the mean."""
+    n, total = len(part.human), len(part.judged)
+    varies = _variance(part.beside) > LEAST
+    squares = np.where(varies, _variance(part.beside), 1.0)
+    slope = np.where(varies, _covariance(part.beside, part.human) / squares, 0.0)
+    residual = _variance(part.human - slope * part.beside) * (n - 1) / (n - 2)
+    apart = part.judged.mean(axis=0) - part.beside.mean(axis=0)
+    fit = _fit(part, slope)._replace(
+        variance=residual * ((1 - n / total) / n + apart**2 / ((n - 1) * squares)),
+        spread=_variance(part.human),
+        freedom=np.full(len(slope), n - 2),
+    )
+    return Regression(fit, slope, np.where(varies, np.where(residual == 0, PERFECT, USED), CONSTANT))
 
 
 def _shrink(shared: Floats, squares: Floats, n: int) -> Floats:
@@ -280,10 +302,10 @@ def _weigh(fits: Sequence[Fit], human: int, target: str) -> Estimates:
     mean = (shares * means).sum(axis=0)
     terms = shares**2 * np.stack([fit.error(target) for fit in fits])
     between = (shares * (means - mean) ** 2).sum(axis=0) / total if target == "like" else 0.0
-    squares = (terms**2 / np.array([[fit.freedom] for fit in fits])).sum(axis=0)
+    squares = (terms**2 / np.stack([fit.freedom for fit in fits])).sum(axis=0)
     varies = squares > 0
     freedom = np.where(varies, terms.sum(axis=0) ** 2 / np.where(varies, squares, 1.0), 1.0)
-    freedom = np.full(len(mean), float(fits[0].freedom)) if len(fits) == 1 else freedom
+    freedom = fits[0].freedom.astype(float) if len(fits) == 1 else freedom
     error = np.sqrt(terms.sum(axis=0) + between)
     known = target == "these" and human == total  # and then the mean is, too
     return Estimates(mean, error if known else np.where(error > 0, error, np.nan), freedom, np.full(len(mean), human))

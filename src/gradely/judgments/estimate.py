@@ -13,6 +13,7 @@ from gradely.comparison.pairwise import check_alpha, to_optional
 from gradely.comparison.regression import (
     COMPLETE,
     CONSTANT,
+    LEAST_SQUARES,
     PERFECT,
     TARGETS,
     USED,
@@ -29,7 +30,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike
-from gradely.settings import Precision, Settings, TiePolicy
+from gradely.settings import Precision, Settings, Slope, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
 Target = Literal["like", "these"]
@@ -87,6 +88,11 @@ def _rest(count: int) -> str:
     return "rests" if count == 1 else "rest"
 
 
+SLOPES_IN_WORDS = {
+    "auto": "a slope from human labels, shrunk towards 1/2 (PPI++)",
+    LEAST_SQUARES: "the least-squares slope (PPI++)",
+    1: "the slope 1 (PPI)",
+}
 REASONS = {
     COMPLETE: "people judged every query that the judge labelled",
     CONSTANT: "the judge's values do not vary over the human queries",
@@ -110,7 +116,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     runs: JudgedRuns
     """best first by the first measure"""
     target: str
-    slope: object
+    slope: Slope
     alpha: float
 
     @cached_property
@@ -260,10 +266,10 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         if not any((found.use == USED).any() for found in every):
             some = f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled."
             return [f"{some} {level} from human labels alone, uncorrected, {policies}"]
-        how = "the slope 1 (PPI)" if self.slope == 1 else "a slope from human labels, shrunk towards 1/2 (PPI++)"
-        freedom = f"{n - 1:,} degrees of freedom"
+        how = SLOPES_IN_WORDS[self.slope]
+        freedom = f"{n - (2 if self.slope == LEAST_SQUARES else 1):,} degrees of freedom"
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
-        factor = "" if self.slope == 1 else " and standard errors calibrated on the judge's values"
+        factor = " and standard errors calibrated on the judge's values" if self.slope == "auto" else ""
         about = (
             f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled; these are assumed to be a "
             f"random sample. Estimator: regression with {how}. {level} with {freedom}{factor}, uncorrected, {policies}"
@@ -306,7 +312,7 @@ def estimate(
     *,
     judge: Any,
     target: Target = "like",
-    slope: Literal["auto", 1] = "auto",
+    slope: Slope = "auto",
     alpha: float = 0.05,
     ties: TiePolicy = "expected",
     queries: Literal["qrels"] | Iterable[Any] = "qrels",
@@ -326,9 +332,10 @@ def estimate(
 
     `human` and `judge` are qrels; people judged a random sample of the queries of `judge`, which `sample` draws.
     `target` is what the means are of: queries "like" these, or "these" queries of the judge. `slope` says how far the
-    means follow the judge: "auto" estimates that, and 1 is PPI. `by`, {query: segment} of every query of the judge, a
-    column of its qrels, or a table of both, estimates each segment by itself, which takes five human queries each.
-    `queries` may be a list of the queries of the judge that count. The rest is as in evaluate.
+    means follow the judge: "auto" estimates that, "least-squares" does as textbooks do, and 1 is PPI. `by`, {query:
+    segment} of every query of the judge, a column of its qrels, or a table of both, estimates each segment by itself,
+    which takes five human queries each. `queries` may be a list of the queries of the judge that count. The rest is as
+    in evaluate.
     """
     check_choices(target, slope)
     check_alpha(alpha)
