@@ -437,7 +437,11 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
     pairs = [pair.partition("=") for pair in value.split(",")]
     if not all(equals and role and (name or role.strip() == "label") for role, equals, name in pairs):
         raise click.BadParameter("expected query=NAME,document=NAME,label=NAME,score=NAME, or some of them")
-    return {role.strip(): name.strip() or None for role, _, name in pairs}
+    columns = {role.strip(): name.strip() or None for role, _, name in pairs}
+    from gradely.data.column_roles import check_roles
+
+    check_roles(columns)  # files whose columns have no names would not ask
+    return columns
 
 
 def inputs(command: Command, *, whole: bool = False) -> Command:

@@ -201,11 +201,17 @@ def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ..
     return tuple(found)
 
 
-def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
-    """Refuse roles that there are not, and columns that the table does not have, or has twice."""
-    for role, column in columns.items():
+def check_roles(columns: Names) -> None:
+    """Refuse roles that there are not."""
+    for role in columns:
         if role not in ROLES:
             raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
+
+
+def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
+    """Refuse roles that there are not, and columns that the table does not have, or has twice."""
+    check_roles(columns)
+    for role, column in columns.items():
         matters = role in ("query", "document", kind) and (role, column) != ("label", None)
         if matters and [*names].count(str(column)) != 1:
             problem = "no column" if column not in names else "more than one column"
