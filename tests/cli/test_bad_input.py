@@ -39,7 +39,7 @@ FILES = {
     "blank": (b"\n  \n\t\n", "is empty"),
     "rubbish": (bytes(range(256)) * 20, "is not UTF-8 text"),
     "latin": ("1 0 caf\xe9 1\n".encode("latin-1"), "convert it to UTF-8"),
-    "utf16": (GOOD_QRELS.encode("utf-16"), "is not UTF-8 text"),
+    "utf16": (GOOD_QRELS.encode("utf-16"), "is UTF-16 text, not UTF-8 text"),
     "broken.gz": (gzip.compress(GOOD_QRELS.encode() * 500)[:-20], "cannot be read"),
     "not.gz": (b"\x1f\x8bnothing", "cannot be read"),
     "few": (b"1 0 d1 1\n1 0 d2\n", ("few:2:", "3 fields instead of 4", "'1 0 d2'")),

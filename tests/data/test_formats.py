@@ -666,6 +666,8 @@ def test_archives_open_files_and_lists_of_files_are_refused_by_name(file, tmp_pa
         archive.writestr("a.run", "q1 Q0 d1 1 0.5 t\n")
     with pytest.raises(InputError, match=r"runs.zip: is a zip archive.*unpack it"):
         values(QRELS, tmp_path / "runs.zip")
+    with pytest.raises(InputError, match=r"runs.xlsx: is a spreadsheet.*save the sheet as CSV"):
+        values(QRELS, (tmp_path / "runs.zip").rename(tmp_path / "runs.xlsx"))
     path = file("qrels.txt", "q1 0 d1 1\n")
     for name, mode in (("qrels.tar", "w"), ("qrels.tar.gz", "w:gz"), ("qrels.tgz", "w:gz")):
         with tarfile.open(tmp_path / name, mode) as tar:

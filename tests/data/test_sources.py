@@ -74,6 +74,7 @@ def test_a_line_may_be_64_megabytes_long(source, monkeypatch, tmp_path):
     [
         (b"\n1 caf\xe9\n", ":2: is not UTF-8 text: '1 caf\N{REPLACEMENT CHARACTER}'; name"),
         (b'{"1":\n{"\xff": 1}}', ":2: is not UTF-8 text: '{\"\N{REPLACEMENT CHARACTER}\": 1}}'; name"),
+        ("1 0 d 1\n".encode("utf-16"), ":1: is UTF-16 text, not UTF-8 text; save it as UTF-8"),
         (b"a\x00b", r":1: is not UTF-8 text: 'a\x00b'; name"),
         (b"x" * 40 + b"\x01" + b"y" * 40, ":1: is not UTF-8 text: '" + "x" * 30 + r"\x01" + "y" * 29 + "'; name"),
     ],

@@ -1,5 +1,6 @@
 """Source: bytes from a path, a pipe or standard input, plain or packed, with errors that say what to do."""
 
+import codecs
 import os
 import re
 import select
@@ -143,6 +144,9 @@ class Source:
             self._not_text(content, at, first)
 
     def _not_text(self, content: bytes, at: int, first: int) -> NoReturn:
+        if content[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            advice = "save it as UTF-8, or convert it: iconv -f UTF-16 -t UTF-8"
+            raise InputError(f"{self.name}:{first}: is UTF-16 text, not UTF-8 text; {advice}")
         line = content.count(b"\n", 0, at) + first
         excerpt = clip(content[max(content.rfind(b"\n", 0, at) + 1, at - 30) : at + 30].split(b"\n")[0])
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")

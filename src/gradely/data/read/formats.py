@@ -173,6 +173,8 @@ def format_of(source: Source) -> str:
         return by_name
     if not os.path.isfile(source.path) and is_folder_or_pattern(source.path):
         return "parquet"
+    if suffix in (".xls", ".xlsx", ".ods"):
+        raise InputError(f"{source.name}: is a spreadsheet, which is not read: save the sheet as CSV")
     archive = "zip" if source.head.startswith(b"PK\x03\x04") else "tar" if source.head[257:262] == b"ustar" else None
     if archive is not None:
         many = "which may hold many files: unpack it, and name one of them"
