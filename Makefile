@@ -37,7 +37,7 @@ help:
 	@echo "make mutants      change or leave out one thing in the code at a time: which changes does no test notice?"
 	@echo "make docs         write what follows from the code: pages and tables of the documents, the stub of public names"
 	@echo "make papers       run all experiments on DATA=folder of data sets, and record the verdicts"
-	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; ten minutes"
+	@echo "make learning     the experiment f14-learning alone, on DATA=folder, and its figure in docs/; three minutes"
 	@echo "make bench        gradely and its peers side by side; a quarter of an hour on a quiet machine"
 	@echo "make bench-tables frames, Parquet, CSV and flat arrays against TREC text, as ratios, and peers; a quarter of an hour"
 	@echo "make bench-spark  10, 30 and 100 million rows on Spark with a heap of 1 GB: time and what is shuffled"
