@@ -250,11 +250,11 @@ def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
     """
     total, columns = judged.shape
     f = np.sort(judged - judged.mean(axis=0), axis=0)
-    random = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     drawn = np.zeros((DRAWS, total))
     for row in drawn:
-        row[random.choice(total, n, replace=False, shuffle=False)] = 1
-    changes = [(random.random((total, 1)), random.permutation(total)) for _ in range(POPULATIONS)]
+        row[rng.choice(total, n, replace=False, shuffle=False)] = 1
+    changes = [(rng.random((total, 1)), rng.permutation(total)) for _ in range(POPULATIONS)]
     quantiles = np.zeros(columns)
     for block in blocks(columns, POPULATIONS * DRAWS):
         ratios = [

@@ -1,6 +1,6 @@
 """F14's outlook: xGAP and eGAP as objectives of LambdaMART, against others and against the libraries' own."""
 
-import pickle
+import pickle  # nosec B403
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, TypeAlias
 
@@ -203,7 +203,8 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
 
     trials: dict[int, Trial] = {}
     for number, content in in_turn(work, len(plan)):
-        trial = pickle.loads(content)  # noqa: S301 - of this program's own making
+        # what a process of ours wrote; nothing from a file is ever unpickled
+        trial = pickle.loads(content)  # noqa: S301 # nosec B301
         if isinstance(trial, InputError):
             raise trial
         trials[number] = trial
