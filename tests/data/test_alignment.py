@@ -13,7 +13,7 @@ from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, open_run, ta
 from gradely.data import source as sources
 from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
-from gradely.data.locate import align, count_above
+from gradely.data.locate import count_above, find_in_dicts
 from gradely.data.read import text as runs
 from gradely.data.run import Run
 from gradely.settings import Settings
@@ -35,9 +35,9 @@ def same_hits(one, other):
 
 @pytest.mark.parametrize("documents", [0, 1, 2, 4])
 def test_rankings_may_be_looked_at_a_few_at_a_time(monkeypatch, documents):
-    whole = align(gradely.read_qrels(QRELS), Run(RUN), Settings("trec"))
+    whole = find_in_dicts(gradely.read_qrels(QRELS), Run(RUN), Settings("trec"))
     monkeypatch.setattr(LOCATE, "DOCUMENTS", documents)
-    same_hits(align(gradely.read_qrels(QRELS), Run(RUN), Settings("trec")), whole)
+    same_hits(find_in_dicts(gradely.read_qrels(QRELS), Run(RUN), Settings("trec")), whole)
     assert whole.above.tolist() == [1, 1, 0, 0] and whole.place.tolist() == [3, 2, 1, 0]
 
 
@@ -46,7 +46,7 @@ def test_a_file_is_read_on_as_many_threads_as_there_are_cores_unless_said(monkey
         monkeypatch.setattr(module, "SMALL", 0)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
     hits = locate(gradely.read_qrels(QRELS), open_run(tmp_path / "run"), Settings())
-    expected = align(gradely.read_qrels(QRELS), Run(RUN), Settings())
+    expected = find_in_dicts(gradely.read_qrels(QRELS), Run(RUN), Settings())
     order = np.argsort(hits.row)
     assert hits.row[order].tolist() == sorted(expected.row.tolist())
     assert hits.above[order].tolist() == expected.above[np.argsort(expected.row)].tolist()
@@ -77,7 +77,7 @@ def test_a_run_that_retrieved_nothing_has_no_hits():
 
 def blocks():
     qrels = gradely.read_qrels(QRELS)
-    return Blocks(qrels, align(qrels, Run(RUN), Settings()))
+    return Blocks(qrels, find_in_dicts(qrels, Run(RUN), Settings()))
 
 
 def test_a_query_takes_as_many_columns_as_its_pool_or_its_largest_tie():
@@ -96,7 +96,7 @@ def test_queries_are_measured_together_as_long_as_their_cells_are_few(cells, exp
 
 def test_a_query_by_itself_is_as_deep_as_among_others():
     qrels = gradely.read_qrels(QRELS)
-    found = Blocks(qrels, align(qrels, Run(RUN), Settings("trec")))
+    found = Blocks(qrels, find_in_dicts(qrels, Run(RUN), Settings("trec")))
     for query in range(3):
         both = found.batch_of_query(query, "trec"), found.batch_of_queries(np.array([query]), "trec")
         assert [int(batch.depth) for batch in both] == [[4, 2, 1][query]] * 2

@@ -1,15 +1,23 @@
-"""Judgments and runs: one pipe, from bytes to the places of judged documents.
+"""Qrels and runs: one pipeline, from bytes to the ranks of the judged documents.
 
     source  ──>  read  ──>  table  ──>  locate  ──>  Hits
 
-A Source is bytes: a path, a pipe or standard input, plain or packed. A reader turns a source, a dataframe or a dict
-into a Table of queries, documents and numbers, which is read some rows at a time, as columns, with ids as bytes; a dict
-of dicts stays one. Locate finds the judged documents of a run, wherever it is held, and what it returns are Hits: how
-many documents stand above each one, and how many tie with it. A run that is in an engine (lazy frames of polars,
-DuckDB, Spark, Ibis) stays there, and the engine answers the same question.
+The path of a run, with the function or method that makes each step:
 
-Readers and locate do not know each other, and import-linter checks each arrow. What all share stands below them: ids,
-hashing, columns, qrels, uncertain, tie_breaking. Selection, raters, tie counts and tops stand above.
+    open_run         read/readers    chooses a reader by the format of a file or the type of an object
+    Source.stream    source          the bytes of a path, a pipe or standard input, decompressed
+    Table.map_parts  table, read/    parts of a few megabytes; part.columns() is query, document and score of each row
+    locate           locate          takes the qrels and the run, and chooses how to find the hits:
+      find_in_table  locate/parts    matches the rows of a part with the qrels by hash, sorts them and counts ranks
+      find_in_dicts  locate          looks up the judged documents of {query: {document: score}}, or of a small file
+      LazyScores.find_hits  engine   lets the engine of a lazy frame (polars, DuckDB, Spark, Ibis) compute the ranks
+    Hits             hits            for each judged document that was retrieved, how many are above it and how many tie
+    Blocks.visit     hits            puts the hits of some queries into a Batch, on which the measures are computed
+
+Qrels take the same path up to the table, and Table.qrels returns them as columns.
+
+Readers and locate do not import each other; import-linter checks every arrow. Both use ids, hashing, columns, qrels,
+uncertain and tie_breaking. Selection, raters, tie_counts and tops build on locate.
 """
 
 from gradely.data.hits import Blocks, Hits

@@ -15,7 +15,7 @@ from gradely.errors import clip
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
-    from gradely.data.locate.pieces import Lines
+    from gradely.data.locate.parts import Lines
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 """how many bits of a score each precision keeps"""

@@ -14,7 +14,7 @@ from gradely.data.table import TableScores
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
-    from gradely.data.locate.pieces import Lines
+    from gradely.data.locate.parts import Lines
 
 Tops: TypeAlias = dict[int, list[str]]
 """documents by the index of their query in the qrels"""

@@ -15,9 +15,9 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
-from gradely.data.locate import align, find_in_table
+from gradely.data.locate import find_in_dicts, find_in_table
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.pieces import Lines
+from gradely.data.locate.parts import Lines
 from gradely.data.read.text import Dialect
 from gradely.data.read.trec import TrecTable
 from gradely.data.read.trec_pieces import load_qrels
@@ -245,7 +245,7 @@ def read_ranking(
     rows = {query: _number_levels(docs, settings) for query, docs in rows.items()}
     scores = {query: {doc: score for score, doc in sorted(docs)} for query, docs in rows.items()}
     twice = {query: doc for query, docs in rows.items() if (doc := _first_twice(docs, most)) is not None}
-    hits = align(judged.qrels, Run(scores, source.name), Settings("trec"))
+    hits = find_in_dicts(judged.qrels, Run(scores, source.name), Settings("trec"))
     return RankingFile(hits, run_id(source, compat), twice)
 
 

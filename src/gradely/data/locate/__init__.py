@@ -1,9 +1,12 @@
-"""Locate: find the judged documents of a run, and where they stand, whatever the run is held in.
+"""Locate: find the judged documents of a run and their ranks, in whatever form the run is stored.
 
-Only judged documents are looked up, and ranks are counted, so that a run is never sorted as a whole. There are four
-ways, with the same result. A dict of dicts is looked up in memory, here. A table is matched some whole queries at a
-time, with array operations (pieces), or, where its queries are not contiguous, in two passes (scattered). An engine
-answers by itself.
+Only judged documents are looked up, and ranks are counted, so a run is never sorted as a whole. There are four ways,
+with the same result:
+
+- a dict of dicts is looked up in memory (find_in_dicts, below);
+- a table is matched with array operations, in parts that hold whole queries (locate/parts);
+- a table whose queries are not contiguous is read in two passes (locate/scattered);
+- an engine computes the ranks itself (LazyScores.find_hits).
 """
 
 from collections.abc import Iterator, Mapping
@@ -29,16 +32,16 @@ from gradely.parallel import cores
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
-    from gradely.data.locate.pieces import Observer
+    from gradely.data.locate.parts import Observer
 
 QUERIES = 1000
-"""queries whose names are compared where none is in both"""
+"""number of queries whose names are compared if the run and the qrels have none in common"""
 DOCUMENTS = 1 << 18
-"""documents of a run that are looked at in one go, about"""
+"""approximate number of documents of a run that are processed at a time"""
 FEW = 4
 """with fewer hits in a query, ranks are counted; with more, they are looked up in the sorted scores"""
 SEVERAL = 16
-"""sorted rankings from which on all are searched at the same time"""
+"""number of sorted rankings from which on all are searched at the same time"""
 Ranking: TypeAlias = Mapping[str, float]
 
 
@@ -50,7 +53,7 @@ def locate(
     report: Report = ignore,
     observe: "Observer | None" = None,
 ) -> Hits:
-    """Return where the judged documents of a run stand, of the queries and documents that are selected.
+    """Return the hits of a run, for the queries and documents that are selected.
 
     A run that answers none of the queries is refused.
     """
@@ -76,7 +79,7 @@ def find_selected_hits(
     report: Report = ignore,
     observe: "Observer | None" = None,
 ) -> Hits:
-    """Return where the judged documents of a run stand once those that are excluded are dropped from it."""
+    """Return the hits of a run after its excluded documents are removed."""
     if qrels.excluded is None:
         return find_hits(qrels, run, settings, threads, report, observe)
     return find_hits_without(qrels, qrels.excluded, run, settings, threads, report)
@@ -90,35 +93,35 @@ def find_hits(
     report: Report = ignore,
     observe: "Observer | None" = None,
 ) -> Hits:
-    """Return where the judged documents of a run stand; files and lazy frames are never held as a whole.
+    """Return the hits of a run; files and lazy frames are never held in memory as a whole.
 
-    `observe` looks at lines as they pass, where they come in whole queries.
+    `observe` sees the rows of the table while it is read, if they come in whole queries.
     """
     scores = run.scores
     if isinstance(scores, LazyScores):
         return scores.find_hits(qrels, settings, report)
     if not isinstance(scores, TableScores):
-        return align(qrels, run, settings)
+        return find_in_dicts(qrels, run, settings)
     table = scores.table
     if table.duplicates in MERGED:
         with suppress(ScatteredQueries, IrregularText):
             if observe is None and not table.is_small:
                 return _find_merged(qrels, table, settings, threads or cores(), report)
-        return align(qrels, run, settings)
+        return find_in_dicts(qrels, run, settings)
     if observe is None and table.is_small:
-        return align(qrels, Run(table.plain(), run.name, run.where), settings)
+        return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
     try:
         return find_in_table(qrels, table, settings, threads or cores(), report, observe)
-    except IrregularText:  # the plain way explains what is wrong
-        return align(qrels, Run(table.plain(), run.name, run.where), settings)
+    except IrregularText:  # reading line by line explains what is wrong
+        return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
 
 
 def find_in_table(
     qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None" = None
 ) -> Hits:
-    """Return where the judged documents of a table stand; raise IrregularText where it must be read plainly."""
+    """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.match import Judgments
-    from gradely.data.locate.pieces import find_in_part, join_hits
+    from gradely.data.locate.parts import find_in_part, join_hits
 
     judgments, keep = Judgments.of(qrels), table.duplicates == "keep"
     try:
@@ -145,20 +148,20 @@ def find_in_table(
 
 
 def _find_merged(qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report) -> Hits:
-    """Return where the judged documents of a table stand once duplicates are merged, query by query.
+    """Return the hits of a table whose duplicates are merged, query by query.
 
-    Raise ScatteredQueries where queries are not together, so that all rows must be.
+    Raise ScatteredQueries if queries are not contiguous: then duplicates may be anywhere.
     """
     from gradely.data.locate.match import Judgments
-    from gradely.data.locate.pieces import PieceHits, find_in_part, join_hits
+    from gradely.data.locate.parts import PartHits, find_in_part, join_hits
 
     judgments, duplicates, merged = Judgments.of(qrels), table.duplicates, 0
 
-    def find(part: Any) -> tuple[int, PieceHits]:
+    def find(part: Any) -> tuple[int, PartHits]:
         rows = MergedPart(part, duplicates)
         return rows.merged, find_in_part(judgments, rows, settings)
 
-    def count(parts: Iterator[tuple[int, PieceHits]]) -> Iterator[PieceHits]:
+    def count(parts: Iterator[tuple[int, PartHits]]) -> Iterator[PartHits]:
         nonlocal merged
         for number, hits in parts:
             merged += number
@@ -169,13 +172,15 @@ def _find_merged(qrels: Qrels, table: Table, settings: Settings, threads: int, r
     return hits
 
 
-def align(qrels: Qrels, run: Run, settings: Settings) -> Hits:
-    """Return where the judged documents of the run stand, with ties broken where the policy goes by document."""
+def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:
+    """Return the hits of a run that is a dict of dicts, with ties broken if the policy orders documents."""
     index = qrels.index
     common = np.array(sorted([index[query] for query in run.scores if query in index]), np.int64)
     retrieved, answered = np.zeros(len(index), np.int64), np.zeros(len(index), bool)
     answered[common] = True
-    parts = [_align(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)]
+    parts = [
+        _find_in_rankings(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)
+    ]
     parts = parts or [(np.zeros(0, np.int64),) * 5]
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     query, row, above, tied, place = columns
@@ -197,10 +202,10 @@ def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[R
         yield common[done:], rankings
 
 
-def _align(
+def _find_in_rankings(
     qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking], retrieved: Ints, settings: Settings
 ) -> tuple[Ints, ...]:
-    """Return query, row, above, tied and place of each hit of some queries; note the lengths of their rankings."""
+    """Return query, row, above, tied and place of each hit of some queries; record the lengths of their rankings."""
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     retrieved[at] = size
     scores = flat(
@@ -224,13 +229,13 @@ def _align(
 
 
 def _sort_by_ranking(which: Ints, flags: Bools) -> list[Ints]:
-    """Return the hits that are flagged, those of each ranking together; rankings ascend."""
+    """Return the flagged hits, grouped by ranking; rankings ascend."""
     here = np.flatnonzero(flags)
     return np.split(here, np.flatnonzero(np.diff(which[here])) + 1) if len(here) else []
 
 
 def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple[Ints, Ints, Floats]:
-    """Return, for each judged document that was retrieved, which ranking it is in, its row and its score."""
+    """Return, for each judged document that was retrieved, the index of its ranking, its row and its score."""
     first, judged = qrels.start[at], qrels.sizes[at]
     docs = [qrels.docs[a : a + n] for a, n in zip(first.tolist(), judged.tolist(), strict=True)]
     scores = [list(map(ranking.get, names)) for ranking, names in zip(rankings, docs, strict=True)]
@@ -239,8 +244,9 @@ def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple
         if missing and are_disguised(ranking, missing):
             rankings[i] = rename_docs(ranking, run.where, qrels.queries[at[i]])
             scores[i] = list(map(rankings[i].get, names))
-    mine = np.array(scores[0] if len(scores) == 1 else list(chain.from_iterable(scores)), np.float64)  # none is NaN
-    hits = (mine == mine).nonzero()[0]  # noqa: PLR0124 - NaN alone is not
+    # documents that were not retrieved become NaN, which alone differs from itself
+    mine = np.array(scores[0] if len(scores) == 1 else list(chain.from_iterable(scores)), np.float64)
+    hits = (mine == mine).nonzero()[0]  # noqa: PLR0124
     if len(at) == 1:
         return np.zeros(len(hits), np.int64), first + hits, mine[hits]
     which = np.arange(len(at)).repeat(judged)[hits]
@@ -275,7 +281,7 @@ def _count_in(ranking: Floats, mine: Floats) -> tuple[Any, Any]:
 
 
 def _all_fall(scores: Floats, start: Ints) -> bool:
-    """True where no ranking has a score that is higher than the one before."""
+    """True if no ranking has a score that is higher than the one before."""
     falls = scores[1:] <= scores[:-1]
     falls[start[(start > 0) & (start < len(scores))] - 1] = True
     return bool(falls.all())
@@ -284,7 +290,7 @@ def _all_fall(scores: Floats, start: Ints) -> bool:
 def find_hits_without(
     qrels: Qrels, excluded: Qrels, run: Run, settings: Settings, threads: int | None, report: Report
 ) -> Hits:
-    """Return where the judged documents of a run stand once others are dropped from it."""
+    """Return the hits of a run after the documents in `excluded` are removed from it."""
     union, dropped, row = join_documents(qrels, excluded)
     hits = find_hits(union, run, settings, threads, report)
     drop = dropped[hits.row]
@@ -315,9 +321,9 @@ def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Int
 
 
 def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
-    """Return judged and other documents as one, whether each is among the others, and its row in the qrels.
+    """Return the union of judged and excluded documents, whether each one is excluded, and its row in the qrels.
 
-    Documents that are not judged have rows beyond the last one; no labels are kept.
+    Documents that are not judged have rows beyond the last one; labels are not kept.
     """
     theirs = [i for i, query in enumerate(excluded.queries) if query in qrels.index]
     owner = np.array([qrels.index[excluded.queries[i]] for i in theirs], np.int64)

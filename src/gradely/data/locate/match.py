@@ -1,4 +1,4 @@
-"""Which judgment a line is about: hashes find it, bytes confirm it."""
+"""Find the judgment that a line belongs to, by hash, and confirm it by the bytes of the names."""
 
 from functools import cached_property
 
@@ -19,27 +19,27 @@ from gradely.data.ids import Bools, Bytes, Ints, Words, as_tokens
 from gradely.data.qrels import Qrels
 
 UNKNOWN = -1
-"""the index of a query that has no judgments"""
+"""index of a query that has no judgments"""
 MANY = 4
-"""with more judgments per line than this, lines are searched for among the judgments of their own queries; measured"""
+"""with more judgments per line than this, lines are searched among the judgments of their own queries; measured"""
 
 
 class Judgments:
     """Judgments with hashes of their queries and documents."""
 
     def __init__(self, qrels: Qrels) -> None:
-        """Take the judgments; hash their names, unless the reader did."""
+        """Hold the judgments; hash their names, unless the reader has done it."""
         self.qrels, self.queries, self.docs = qrels, as_tokens(qrels.queries), as_tokens(qrels.docs)
         self.hash, self.key = qrels.hashes or self._hash_names()
-        """hashes of the queries, and keys of the documents: hashes of query and document together"""
+        """hashes of the queries, and keys of the documents, which are hashes of query and document together"""
         self.order = np.argsort(self.hash)
         self.sorted = self.hash[self.order]
         self._shared = find_repeated(self.hash)
-        """hashes that several queries share, if ever; these are looked up by name"""
+        """hashes that several queries share, if any; these queries are looked up by name"""
 
     @classmethod
     def of(cls, qrels: Qrels) -> "Judgments":
-        """Return the judgments with hashes, which are made once."""
+        """Return the judgments with hashes, which are computed once."""
         if not isinstance(qrels.hashed, Judgments):
             qrels.hashed = cls(qrels)
         return qrels.hashed
@@ -50,7 +50,7 @@ class Judgments:
         return query, key
 
     def query(self, text: Bytes, start: Ints, stop: Ints) -> tuple[Ints, Words]:
-        """Return the index of each query, UNKNOWN where it has no judgments, and its hash."""
+        """Return the index of each query, UNKNOWN if it has no judgments, and its hash."""
         query = hashes(text, start, stop)
         index = self._look_up(query)
         is_same = (self.hash[index] == query) & (self.queries.size[index] == stop - start)
@@ -69,7 +69,7 @@ class Judgments:
         return {self.queries.bytes_at(i): i for i in np.flatnonzero(is_among(self.hash, self._shared)).tolist()}
 
     def _look_up(self, query: Words) -> Ints:
-        """Return where queries of these hashes are, if anywhere; mostly they come in the order of the judgments."""
+        """Return the likely index of each query by its hash; queries mostly come in the order of the judgments."""
         if not len(query):
             return np.array([], np.int64)
         first = self.order[min(int(np.searchsorted(self.sorted, query[0])), len(self.order) - 1)]
@@ -78,7 +78,7 @@ class Judgments:
         return self.order[np.minimum(np.searchsorted(self.sorted, query), len(self.order) - 1)]
 
     def confirm(self, row: Ints, query: Ints, text: Bytes, start: Ints, stop: Ints) -> Bools:
-        """Return which judgments are those of a query and of a document, byte for byte."""
+        """Return which rows are judgments of the given query and document, compared byte for byte."""
         first, last = self.qrels.start[query], self.qrels.start[query + 1]
         right: Bools = (query != UNKNOWN) & (first <= row) & (row < last) & (self.docs.size[row] == stop - start)
         here = np.flatnonzero(right)
@@ -88,9 +88,9 @@ class Judgments:
         return right
 
     def match(self, query: Ints, size: Ints, key: Words) -> tuple[Ints, Ints]:
-        """Return the lines whose key is that of a judgment, and the rows of the judgments, to be confirmed.
+        """Return the lines whose key is that of a judgment, and the rows of these judgments, yet to be confirmed.
 
-        Given are the queries of the lines, by index, and how many lines each has.
+        The arguments are the queries of the lines, by index, the number of lines of each, and the keys of the lines.
         """
         judged = query[query != UNKNOWN]
         if int((self.qrels.start[judged + 1] - self.qrels.start[judged]).sum()) > MANY * len(key):
@@ -98,10 +98,10 @@ class Judgments:
         return self._match(judged, key)
 
     def _match(self, queries: Ints, key: Words) -> tuple[Ints, Ints]:
-        """Find keys in a table of the judgments of these queries.
+        """Find keys in a hash table of the judgments of these queries.
 
-        The judgments are put into the table by part of their key; where two have the same place, one waits for the next
-        round, with another part of the key.
+        Some bits of its key determine the slot of a judgment. If two judgments share a slot, one goes into the next
+        round, which uses other bits of the key.
         """
         rows = self._rows(queries)
         judged = self.key[rows]
@@ -135,7 +135,7 @@ class Judgments:
         return np.arange(start[queries[0]], start[queries[-1] + 1]) if len(queries) else np.zeros(0, np.int64)
 
     def once(self, queries: Ints) -> Ints:
-        """Return queries by index, each once, in ascending order; flags are many times faster than sorting."""
+        """Return queries by index, each once, ascending; flags are many times faster than sorting."""
         if (np.diff(queries) > 0).all():
             return queries
         there = np.zeros(len(self.qrels), bool)
@@ -144,7 +144,7 @@ class Judgments:
 
     @cached_property
     def _by_key(self) -> tuple[Ints, Words]:
-        """The rows of the judgments in the order of their keys within each query, and the keys in that order."""
+        """The rows of the judgments sorted by key within each query, and the keys in that order."""
         query = np.repeat(np.arange(len(self.qrels)), np.diff(self.qrels.start))
         row = np.lexsort((self.key, query))
         return row, self.key[row]
@@ -152,7 +152,7 @@ class Judgments:
     def _search(self, query: Ints, size: Ints, key: Words) -> tuple[Ints, Ints]:
         """Find keys by binary search among the judgments of each line's own query.
 
-        Where lines of many queries are mixed, a table of all their judgments would be far larger than the lines.
+        If lines of many queries are mixed, a table of all their judgments would be far larger than the lines.
         """
         row, judged = self._by_key
         line = np.flatnonzero(np.repeat(query != UNKNOWN, size))
@@ -168,13 +168,13 @@ class Judgments:
 
 
 def _all_pairs(key: Words, judged: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Return all pairs of lines and rows with the same key; only keys that many judgments share come here."""
+    """Return all pairs of lines and rows with the same key; only keys that many judgments share get here."""
     order = np.argsort(judged, kind="stable")
     low, high = (np.searchsorted(judged[order], key, side) for side in ("left", "right"))
     return np.repeat(np.arange(len(key)), high - low), rows[order][ranges(low, high - low)]
 
 
 def _by_line(line: Ints, row: Ints) -> tuple[Ints, Ints]:
-    """Return both in the order of lines."""
+    """Return both, sorted by line."""
     order = np.argsort(line, kind="stable")
     return line[order], row[order]

@@ -1,8 +1,8 @@
-"""Files whose queries are not contiguous, in two passes and little memory.
+"""Tables whose queries are not contiguous, read in two passes with little memory.
 
-The first pass finds the judged documents and their scores. The second counts, for every line, which judged documents of
-its query it stands above or ties with. Of the lines themselves only hashes are kept, to find duplicates,
-and beyond a million in a temporary file.
+The first pass finds the judged documents and their scores. The second finds, for every line, the judged documents of
+its query that it is above or tied with. Of the lines themselves, only hashes are kept, to detect duplicates; beyond a
+million, they are kept in a temporary file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -18,7 +18,7 @@ from gradely.data.hashing import end_of_better, find_repeated, is_among, is_dist
 from gradely.data.hits import Hits
 from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.pieces import Lines, Rows, match_lines, read_lines
+from gradely.data.locate.parts import Lines, TablePart, match_lines, read_lines
 from gradely.data.table import ChangedFile, IrregularText
 from gradely.data.tie_breaking import Documents
 from gradely.errors import InputError
@@ -26,30 +26,31 @@ from gradely.settings import Settings
 
 SpoolRows: TypeAlias = npt.NDArray[Any]
 PARTS = 256
-"""as many as a byte tells apart, since bytes are sorted fast; of 30 million keys, a part fits into the cache"""
+"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; a part of 30 million
+keys fits into the cache"""
 IN_MEMORY = 1 << 20
-"""rows that are held in memory: 8 MB of keys, and three times that while they are put in order"""
+"""number of rows that are kept in memory: 8 MB of keys, and three times that while they are sorted"""
 
 
 class Spool:
-    """Rows of one type, each in a part. Parts come back one after the other, with their rows in the order given."""
+    """Rows of one type, sorted into parts. Parts come back one after the other, their rows in the order given."""
 
     def __init__(self, name: str, kind: npt.DTypeLike) -> None:
-        """Take the name of the run that the rows are of, which errors speak of, and the type of a row."""
+        """Take the name of the run, for error messages, and the type of a row."""
         self.name = name
         self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
         self._blocks: list[Ints] = []
-        """where the parts of each block of the file begin, and where the last one ends, in rows"""
+        """the row where each part of each block of the file begins, and where the last one ends"""
 
     def __enter__(self) -> Self:
         """Begin."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close the file, where there is one."""
+        """Close the file, if there is one."""
         if "_file" in self.__dict__:
             with suppress(OSError):
-                self._file.close()  # after an error, this tries again to write
+                self._file.close()  # after an error, this tries to write again
 
     def add(self, rows: SpoolRows, part: Bytes) -> None:
         """Add rows, given the part of each."""
@@ -62,7 +63,7 @@ class Spool:
                 self._write()
 
     def parts(self) -> Iterator[SpoolRows]:
-        """Yield the rows of each part; all rows at once where they fit into memory, which is faster."""
+        """Yield the rows of each part; if all rows fit into memory, they are sorted at once, which is faster."""
         if not self._blocks:
             yield self._rows[: self._count]
             return
@@ -72,7 +73,7 @@ class Spool:
             yield np.concatenate([*blocks, rows[bounds[i] : bounds[i + 1]]])
 
     def _by_part(self) -> tuple[SpoolRows, Ints]:
-        """Return the rows in memory, part by part, and where the parts begin."""
+        """Return the rows in memory, sorted by part, and where the parts begin."""
         part = self._part[: self._count]
         return self._rows[np.argsort(part, kind="stable")], np.append(0, np.bincount(part, minlength=PARTS).cumsum())
 
@@ -80,7 +81,7 @@ class Spool:
     def _file(self) -> BinaryIO:
         import tempfile
 
-        return tempfile.TemporaryFile()  # with a buffer: without one, a read or a write may do only part of its work
+        return tempfile.TemporaryFile()  # buffered: otherwise a read or a write may do only part of its work
 
     def _write(self) -> None:
         """Move the rows from memory to the file."""
@@ -99,7 +100,7 @@ class Spool:
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
-        """Say what to do where there is no room."""
+        """Turn a full disk into an error that says what to do."""
         try:
             yield
         except OSError as error:
@@ -110,11 +111,11 @@ class Spool:
 
 
 CHANCE = 1000
-"""keys that lines may share by chance: a billion lines share 0.03 on average"""
+"""number of keys that lines may share by accident: a billion lines share 0.03 on average"""
 
 
 def find_repeats(keys: Spool) -> Words:
-    """Return the keys of more than one line; raise IrregularText where they are too many for chance."""
+    """Return the keys of more than one line; raise IrregularText if there are too many to be accidents."""
     repeats = np.zeros(0, np.uint64)
     for part in keys.parts():
         if not is_distinct(part):
@@ -135,7 +136,7 @@ def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
 
 
 def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
-    """Raise IrregularText where lines of the same key are about the same query and document, too."""
+    """Raise IrregularText if lines with the same key also have the same query and document."""
     names: set[tuple[bytes, bytes]] = set()
     for part in pieces:
         before = len(names)
@@ -144,18 +145,18 @@ def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
             raise IrregularText
 
 
-Pass: TypeAlias = Callable[[Callable[[Rows], Any]], Iterator[Any]]
-"""runs a function over all pieces of a file, in order"""
+Pass: TypeAlias = Callable[[Callable[[TablePart], Any]], Iterator[Any]]
+"""runs a function over all parts of a table, in order"""
 
 
 class Look(NamedTuple):
-    """What the first pass keeps of a piece."""
+    """What the first pass keeps of a part."""
 
     key: Words
     query: Ints
-    """its judged queries, as indices, once or more"""
+    """its judged queries, by index, possibly with duplicates"""
     size: Ints
-    """how many lines there are of each"""
+    """number of lines of each"""
     unjudged: list[str]
     hits: tuple[Ints, Ints, Floats, Ints]
     """query, row, score and line of the judged documents"""
@@ -169,14 +170,14 @@ class Judged(NamedTuple):
     row: Ints
     score: Floats
     docs: Documents | None
-    """what breaks ties between them, where ties are broken"""
+    """what is needed to break ties between them, if ties are broken"""
 
 
 class Pieces(NamedTuple):
-    """What the first pass finds in all pieces."""
+    """What the first pass found in all parts."""
 
     base: list[int]
-    """how many lines stand before each piece; the last entry is that of all"""
+    """number of lines before each part, and in total"""
     repeats: Words
     """keys of more than one line"""
     retrieved: Ints
@@ -186,7 +187,7 @@ class Pieces(NamedTuple):
 
 
 def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
-    """Return where the judged documents of a file of some name stand."""
+    """Return the hits of a table in which the lines of a query may be anywhere."""
     first = _first_pass(name, judgments, settings, over_pieces)
     if len(first.repeats):
         check_names(over_pieces(lambda piece: lines_with(read_lines(judgments, piece, settings), first.repeats)))
@@ -212,7 +213,7 @@ def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pi
 
 
 def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
-    """Find the judged documents of all pieces; of a piece nothing is kept that is as long as the judgments."""
+    """Find the judged documents of all parts; nothing as long as the qrels is kept for a part."""
     base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
     retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
     with Spool(name, np.uint64) as keys:
@@ -233,8 +234,8 @@ def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces
     return Pieces(base, repeats, retrieved, tuple(unjudged), columns)
 
 
-def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
-    """Find the judged documents of a piece."""
+def _first_look(judgments: Judgments, settings: Settings, piece: TablePart) -> Look:
+    """Find the judged documents of a part."""
     lines = read_lines(judgments, piece, settings)
     line, row = match_lines(judgments, lines)
     judged = lines.judged
@@ -244,7 +245,7 @@ def _first_look(judgments: Judgments, settings: Settings, piece: Rows) -> Look:
 
 
 def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
-    """Return the judged documents in the order in which they stand, tied ones as the policy has them."""
+    """Return the judged documents in rank order, tied ones as the policy orders them."""
     order = np.lexsort((-score, query))
     query, row, score, line = query[order], row[order], score[order], line[order]
     start = np.searchsorted(query, np.arange(len(judgments.qrels) + 1))
@@ -257,7 +258,7 @@ def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, scor
 
 
 def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
-    """Return what breaks ties between judged documents."""
+    """Return what is needed to break ties between judged documents."""
     docs = judgments.docs
     names = Ids.of(Tokens(docs.text, docs.start[row], docs.size[row]))
     return Documents.of(settings, names, line, Ids.of(judgments.queries), query)
@@ -266,11 +267,11 @@ def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints,
 Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
 
-def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece: Rows, base: list[int]) -> Counts:
-    """Return how many lines a piece has and, for its lines, slots of judged documents.
+def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece: TablePart, base: list[int]) -> Counts:
+    """Return the number of lines of a part and, for its lines, positions among the judged documents of their query.
 
-    They are those from which on documents are lower, those between which they are tied, and those from which on tied
-    documents stand behind the line.
+    These are the position from which on documents are lower, the range of tied documents, and the position from which
+    on tied documents come after the line.
     """
     lines = read_lines(judgments, piece, settings)
     if piece.number >= len(base) - 1:
@@ -288,7 +289,7 @@ def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece
 
 
 def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
-    """Return the first of the judged documents that stand behind each tied line, among those that tie with it."""
+    """Return the first judged document that comes after each tied line, among those that tie with it."""
     line, high, low = tied
     if judged.docs is None or not len(line):
         return high[:0]
@@ -297,7 +298,7 @@ def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, 
 
 
 def _running(judged: Judged, count: Ints) -> Ints:
-    """Return sums of counts from the first slot of each document's query to its own; each query has one to spare."""
+    """Return cumulative counts from the first slot of each document's query to its own; a query has a spare one."""
     sums: Ints = np.concatenate([[0], np.cumsum(count)])
     slot = np.arange(len(judged.row)) + judged.query
     out: Ints = sums[slot + 1] - sums[judged.start[judged.query] + judged.query]

@@ -1,4 +1,7 @@
-"""A run in pieces: rows are matched with the judgments by hashes, put in rank order, and counted."""
+"""Hits of one part of a table: rows are matched with the judgments by hash, sorted by score, and ranks are counted.
+
+find_in_part does this for one part, and join_hits puts the hits of all parts together.
+"""
 
 from collections.abc import Iterator
 from typing import Any, NamedTuple, Protocol
@@ -30,23 +33,23 @@ from gradely.data.tie_breaking import ORDERS, Documents
 from gradely.settings import Settings
 
 
-class Rows(Protocol):
-    """Lines of a file or rows of a table, as arrays when asked for."""
+class TablePart(Protocol):
+    """One part of a table, as Table.map_parts gives it to a function: lines of a file, or rows of a frame."""
 
     @property
     def number(self) -> int:
-        """How many pieces were before it."""
+        """The number of parts before it."""
 
     def columns(self) -> Triples:
         """Return query, document and score of each row."""
 
 
 class Lines(NamedTuple):
-    """The lines of a piece. Those of its query number i are first[i] … first[i] + size[i] - 1."""
+    """The rows of a part, with their queries matched. Those of query i are first[i] … first[i] + size[i] - 1."""
 
     text: Bytes
     start: Ints
-    """where each document's name begins"""
+    """where the name of each document begins"""
     stop: Ints
     score: Floats
     key: Words
@@ -54,9 +57,9 @@ class Lines(NamedTuple):
     first: Ints
     size: Ints
     query: Ints
-    """index of each query in the judgments, or UNKNOWN"""
+    """index of each query in the qrels, or UNKNOWN"""
     name: Ids
-    """where each query's name is"""
+    """names of the queries"""
 
     @property
     def judged(self) -> Bools:
@@ -65,7 +68,7 @@ class Lines(NamedTuple):
         return flags
 
     def owner(self, line: Ints) -> Ints:
-        """Return which of the piece's queries lines are about."""
+        """Return the position of the query of each line in the part."""
         return np.searchsorted(self.first, line, side="right") - 1
 
     def unjudged(self) -> Ids:
@@ -73,35 +76,35 @@ class Lines(NamedTuple):
         return self.name.take(np.flatnonzero(~self.judged))
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
-        """Return what breaks ties between some lines; `base` lines stand before the piece."""
+        """Return what is needed to break ties between some lines; `base` lines come before the part."""
         names = Ids(self.text, self.start[line], self.stop[line])
         return Documents.of(settings, names, line + base, self.name, self.owner(line))
 
 
-class PieceHits(NamedTuple):
-    """What is left of a piece: its queries, and its judged documents."""
+class PartHits(NamedTuple):
+    """What remains of a part: its queries, and its judged documents."""
 
     query: Ints
     size: Ints
     unjudged: list[str]
     """names of queries without judgments"""
     hits: tuple[npt.NDArray[np.int32], ...]
-    """query, row, above, tied and, where ties are broken, place of each judged document"""
+    """query, row, above, tied and, if ties are broken, place of each judged document"""
     seen: Any = None
-    """what an observer made of the lines"""
+    """what the observer returned for the lines"""
 
 
 class RunQueries:
-    """The queries of a run, gathered piece by piece."""
+    """The queries of a run, collected part by part."""
 
     def __init__(self, judged: int) -> None:
-        """Begin with none; take the number of queries that have judgments."""
+        """Start empty, given the number of queries that have judgments."""
         self.retrieved = np.zeros(judged, np.int64)
-        """[judged queries] how many lines each one has"""
+        """[judged queries] number of lines of each"""
         self.unjudged: dict[str, None] = {}
 
-    def add(self, part: PieceHits) -> None:
-        """Take the queries of a piece, each once; one that was in an earlier piece is scattered."""
+    def add(self, part: PartHits) -> None:
+        """Add the queries of a part; raise ScatteredQueries if one of them was in an earlier part."""
         judged = part.query != UNKNOWN
         query, before = part.query[judged], len(self.unjudged)
         self.unjudged.update(dict.fromkeys(part.unjudged))
@@ -111,25 +114,25 @@ class RunQueries:
 
 
 class Observer(Protocol):
-    """Gathers something from lines as they pass, whole queries at a time and each in rank order."""
+    """Collects something from the lines of a run while it is read, in whole queries, each in rank order."""
 
     def look(self, lines: Lines) -> Any:
-        """Return what matters of some lines; on any thread or in another process, so that nothing can be kept here."""
+        """Return what is needed from some lines; on any thread or process, so it must not change the observer."""
 
     def add(self, seen: Any) -> None:
-        """Keep what matters of some lines, in their order."""
+        """Keep what `look` returned; called in the order of the lines."""
 
 
 def find_in_part(
     judgments: Judgments,
-    piece: Rows,
+    part: TablePart,
     settings: Settings,
     observe: Observer | None = None,
     *,
     keep_duplicates: bool = False,
-) -> PieceHits:
-    """Return where the judged documents of a piece stand; every query of it must be whole."""
-    lines = read_lines(judgments, piece, settings)
+) -> PartHits:
+    """Return the judged documents of a part and their ranks; every query of the part must be whole."""
+    lines = read_lines(judgments, part, settings)
     unjudged = lines.unjudged().names()
     judged = lines.query[lines.judged]
     if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
@@ -146,12 +149,12 @@ def find_in_part(
     above, tied = first - lines.first[owner], last - first
     hits = [lines.query[owner], row, above, tied]
     hits += [above + _places(lines, line, first, last, settings)] if settings.breaks_ties else []
-    return PieceHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits), seen)
+    return PartHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits), seen)
 
 
-def read_lines(judgments: Judgments, piece: Rows, settings: Settings) -> Lines:
-    """Return the lines of a piece."""
-    query, document, score = piece.columns()
+def read_lines(judgments: Judgments, part: TablePart, settings: Settings) -> Lines:
+    """Return the rows of a part with the index of each query in the qrels and the key of each document."""
+    query, document, score = part.columns()
     first = new_tokens(*query)
     size = np.diff(first, append=len(score))
     query = query.take(first)
@@ -164,7 +167,7 @@ def read_lines(judgments: Judgments, piece: Rows, settings: Settings) -> Lines:
 
 
 def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
-    """Return the lines that are about judged documents, and the rows of the judgments."""
+    """Return the lines of judged documents, and their rows in the qrels."""
     line, row = judgments.match(lines.query, lines.size, lines.key)
     query = lines.query[lines.owner(line)]
     confirmed = judgments.confirm(row, query, lines.text, lines.start[line], lines.stop[line])
@@ -172,7 +175,7 @@ def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
 
 
 def _in_order(lines: Lines) -> Lines:
-    """Return the lines with each query's scores descending; where they tie, as they were."""
+    """Sort the lines of each query by descending score; tied lines keep their order."""
     falls = lines.score[1:] <= lines.score[:-1]
     falls[lines.first[1:] - 1] = True
     if falls.all():
@@ -183,7 +186,7 @@ def _in_order(lines: Lines) -> Lines:
 
 
 def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
-    """Return the first line of the tie group that each line is in, and one past the last."""
+    """Return the first line of the tie group of each line, and one past the last."""
     score, last = lines.score, len(lines.score) - 1
     alike = (score[np.maximum(line, 1) - 1] == score[line]) & (line > 0)
     alike |= (score[np.minimum(line + 1, last)] == score[line]) & (line < last)
@@ -198,7 +201,7 @@ def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
 
 
 def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
-    """Return how many of the tied lines first … last - 1 stand before each line."""
+    """Return how many of the tied lines first … last - 1 come before each line."""
     if ORDERS[settings.ties].by_line:
         return line - first
     out = np.zeros(len(line), np.int64)
@@ -211,8 +214,8 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
     return out
 
 
-def join_hits(qrels: Qrels, parts: Iterator[PieceHits], observe: Observer | None = None) -> Hits:
-    """Return the hits of all pieces, each of which has whole queries."""
+def join_hits(qrels: Qrels, parts: Iterator[PartHits], observe: Observer | None = None) -> Hits:
+    """Concatenate the hits of all parts, each of which has whole queries."""
     queries, hits = RunQueries(len(qrels)), []
     for part in parts:
         queries.add(part)
