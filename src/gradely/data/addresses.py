@@ -1,4 +1,4 @@
-"""Addresses that are no files: ids of data sets and URLs. Nothing is downloaded; errors say how to get a file."""
+"""Addresses that are not files: data set ids and URLs. Nothing is downloaded; errors say how to get a file."""
 
 import re
 
@@ -8,17 +8,17 @@ DATASETS = (
     r"msmarco-[\w-]+|nano-beir|natural-questions|neuclir|neumarco|nfcorpus|nyt|pmc|sara|touche-image|trec-[\w-]+|tripclick|"
     r"tweets2013-ia|vaswani|wapo|wikiclir|wikir)(/[\w./-]*)?"
 )
-"""ids of ir_datasets, by the first part of each"""
+"""matches ids of ir_datasets, by the first part of each"""
 PYSERINI = (
     r"(msmarco-(v\d|(passage|doc)-(dev|test|train))|dl\d\d-(passage|doc)|(beir|miracl|mrtydi)-v\d|neuclir\d\d-|bright-)"
     r"[\w.-]*"
 )
-"""names of topics and qrels of Pyserini and Anserini, some of which begin as ids of ir_datasets do"""
+"""matches names of topics and qrels in Pyserini and Anserini, some of which begin like ids of ir_datasets"""
 URL = r"(\w+)://(.+)"
 
 
 def advise(path: str) -> str:
-    """Return what to do about a path that is no file, but an address that people use elsewhere; or ''.
+    """Return advice for a path that is not a file but an address known from other tools, or ''.
 
     >>> advise("https://example.org/qrels.txt")
     '; nothing is downloaded: get the file first, with curl -LO https://example.org/qrels.txt'

@@ -1,4 +1,4 @@
-"""Ids of two sides that look alike, and how they differ: upper case, a prefix, passages of documents."""
+"""Find ids of two collections that look alike, and say how they differ: case, a prefix, passages of documents."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -26,15 +26,15 @@ REASONS: dict[str, Callable[[str], str]] = {
 
 
 OF_QUERIES = {reason: plain for reason, plain in REASONS.items() if plain is not _drop_passage}
-"""queries have no passages, and topic_1 is another one than topic_2"""
+"""reasons for queries: they have no passages, and topic_1 and topic_2 are different queries"""
 OF_SOME_QUERIES = {reason: plain for reason, plain in OF_QUERIES.items() if plain is not _digits}
-"""where other queries are in both, one that has the same number may well be another one"""
+"""reasons if some queries match exactly: then another query with the same number may well be a different one"""
 
 
 def find_alike(
     ours: Iterable[str], theirs: Iterable[str], reasons: Mapping[str, Callable[[str], str]] = REASONS
 ) -> tuple[str, str, str] | None:
-    """Return an id of either side that are alike, and how they differ; None where no two are alike.
+    """Return one id of each collection that look alike, and how they differ; None if no two look alike.
 
     >>> find_alike(["q1"], ["x", "Q1"])
     ('q1', 'Q1', 'upper and lower case')
@@ -49,7 +49,7 @@ def find_alike(
 
 
 def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, str]:
-    """Return an id of either side, alike where any two are, and how they differ.
+    """Return one id of each collection, two that look alike if there are such, and how they differ.
 
     >>> compare_ids(["D1.0", "x"], ["y", "d1"])
     ('D1.0', 'y', '; they do not look alike')

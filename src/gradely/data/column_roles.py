@@ -1,4 +1,4 @@
-"""Which columns of a table hold the query, the document and the number, by the names people use."""
+"""Choose the columns of a table that hold query, document and number, by the names that are in common use."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -12,9 +12,9 @@ from gradely.errors import InputError, clip, did_you_mean
 
 
 def normalize(name: object) -> str:
-    """Return a column's name as it is compared: corpus-id, CorpusId and corpus_id are the same.
+    """Return a column name in the form in which names are compared: corpus-id, CorpusId and corpus_id are the same.
 
-    RecBole writes the type of a column behind its name: user_id:token is user_id.
+    RecBole appends the type to the name of a column: user_id:token is user_id.
     """
     return _normalize(name) if isinstance(name, str) else ""
 
@@ -53,25 +53,25 @@ TIERS = {
         ("subtopic", "subtopic_id", "intent", "intent_id", "nugget", "nugget_id", "aspect", "aspect_id", "facet"),
     ),
 }  # fmt: skip
-"""by role, what columns are called: a name of an earlier tier is taken, and beside it one of a later tier is not; two
-names of the same tier are an error"""
+"""the usual names of columns, by role, in tiers: a name of an earlier tier wins over one of a later tier, and two names
+of the same tier are an error"""
 COMPANIONS = {
     "docno": ("doc_id",),
     **dict.fromkeys(("relevance", "label", "rel", "grade"), ("score",)),
 }
-"""names of the same tier that mean something else beside this one: docid is PyTerrier's own number of a docno, and a
-score beside a label is that of a run"""
+"""names of the same tier that mean something else beside this one: docid is PyTerrier's internal number of a docno, and
+a score beside a label belongs to a run"""
 SILENT = frozenset(map(normalize, (*TIERS["query"][1], *TIERS["document"][1], "user", "rank")))
-"""names of later tiers whose columns nobody expects to be read: texts beside ids, and ranks beside scores"""
+"""names of later tiers that are ignored without a note: texts beside ids, and ranks beside scores"""
 RANKS = ("rank", "docposition")
-"""names of ranks, of which 1 is best; Quepid says where a document stands beside its rating"""
+"""names of rank columns, in which 1 is best; Quepid has the position of a document beside its rating"""
 NO_LABELS = frozenset(
     {
         *("timestamp", "time", "date", "datetime", "ts", "year", "createdat", "updatedat", "rank", "position", "place"),
         *("day", "month", "hour", "iteration", "iter", "index", "level0", "unnamed0", "split", "fold"),
     }
 )
-"""numbers that are no labels, whatever a table is about; names that end with id are ids"""
+"""names of columns of numbers that are never labels; names that end in id are ids"""
 NAMED_LABELS = ("label", "relevan", "rating", "grade", "judgment", "judgement")
 """parts of names of columns that hold labels, though perhaps not as numbers"""
 VERDICTS = frozenset(
@@ -83,49 +83,49 @@ VERDICTS = frozenset(
 )
 """words that stand for labels, as `normalize` writes them"""
 DISTANCES = frozenset({"distance", "distances", "dist"})
-"""numbers of which low is best"""
+"""names of columns in which low numbers are best"""
 ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
-"""what columns may be named for"""
+"""the usual names of each role, for error messages"""
 QUERY, DOC = ROLES["query"], ROLES["document"]
 LISTED = 8
-"""how many columns an error names"""
+"""number of columns that an error message lists"""
 Names = Mapping[str, str | None]
-"""{"query": …, "document": …, "label" or "score": …}: what a table calls its columns, as far as it must be said; None
-for a label says that there is none, and that every row is relevant"""
+"""{"query": …, "document": …, "label" or "score": …}: the columns that the caller names; None as the label says that
+there is no label, and every row is relevant"""
 
 SAMPLED = 100
-"""rows by which it is told what a column holds"""
+"""number of rows that are inspected to see what a column holds"""
 Cells = Mapping[str, Sequence[object]]
-"""the first cells of columns"""
+"""the first cells of each column"""
 Sample = Callable[[], Cells]
-"""returns the first cells of all columns; it is asked where no column is called a label or a score"""
+"""returns the first cells of all columns; called only if no column is named like a label or a score"""
 
 
 class Roles(NamedTuple):
-    """The columns of a table."""
+    """The columns of a table, by role."""
 
     query: str
     document: str
     value: str | None
-    """None where rows have no label: all are relevant"""
+    """None if rows have no label: all are relevant"""
     notes: tuple[str, ...] = ()
-    """what was taken for granted"""
+    """assumptions that were made"""
     chances: tuple[str, ...] = ()
-    """the columns that hold the probability of each label, from label 0 on; the first one is `value`, too"""
+    """the columns that hold the probability of each label, starting with label 0; the first one is also `value`"""
 
     @property
     def sign(self) -> int:
-        """-1 where the numbers are ranks, of which 1 is best."""
+        """-1 if the numbers are ranks, of which 1 is best, else 1."""
         return -1 if self.value is not None and normalize(self.value) in RANKS else 1
 
     @property
     def names(self) -> list[str]:
-        """The columns that are read, each once."""
+        """The columns that are read, without duplicates."""
         return list(dict.fromkeys(name for name in self[:3] if name is not None))
 
 
 class Pick(NamedTuple):
-    """The column of a role, and what is to be said about others that might have been it."""
+    """The column of a role, and notes about other columns that could have been meant."""
 
     column: str | None
     """None where rows have no label"""
@@ -135,9 +135,9 @@ class Pick(NamedTuple):
 def pick_columns(
     names: Sequence[str], kind: str, name: str, columns: Names | None = None, sample: Sample | None = None
 ) -> Roles:
-    """Return the columns of query, document and value: those that were said, the others by the names people use.
+    """Return the columns of query, document and value: as the caller names them, else by the usual names.
 
-    `sample` returns what columns hold. Where there is no label, one of them that might be it is an error.
+    `sample` returns the first cells of the columns. If there is no label, a column that may hold labels is an error.
     """
     columns = columns or {}
     _check_said(names, kind, name, columns)
@@ -158,7 +158,7 @@ def pick_columns(
 
 
 def _refuse_ranks(label: str | None, name: str) -> None:
-    """Refuse qrels that have a column of ranks, but no label, or none but a score."""
+    """Refuse qrels that have ranks, but no label except perhaps a column named score."""
     if label is None or normalize(label) == "score":
         beside = "beside a score" if label else "without a label"
         otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
@@ -167,18 +167,18 @@ def _refuse_ranks(label: str | None, name: str) -> None:
 
 
 def find_subtopic(names: Sequence[str]) -> str | None:
-    """Return a column that may hold subtopics, by its name; None where there is none."""
+    """Return the column that may hold subtopics, by its name, or None."""
     return next(iter(_fitting(names, ROLES["subtopic"])), None)
 
 
 def pick_subtopic(names: Sequence[str], name: str, columns: Names | None) -> str:
-    """Return the column of subtopics: the one that was said, or by the names people use."""
+    """Return the column of subtopics: as the caller names it, else by the usual names."""
     _check_said(names, "subtopic", name, columns or {})
     return str(_pick(names, "subtopic", name, columns or {}).column)
 
 
 def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ...]:
-    """Return the columns p0, p1, … of the probabilities of labels; none where there is a label beside them."""
+    """Return the columns p0, p1, … of label probabilities; none if there is also a label column."""
     numbered = [
         (int(normalize(column)[1:]), column) for column in names if re.fullmatch(r"p\d{1,3}", normalize(column))
     ]
@@ -202,14 +202,14 @@ def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ..
 
 
 def check_roles(columns: Names) -> None:
-    """Refuse roles that there are not."""
+    """Refuse unknown roles."""
     for role in columns:
         if role not in ROLES:
             raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
 
 
 def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
-    """Refuse roles that there are not, and columns that the table does not have, or has twice."""
+    """Refuse unknown roles, and columns that the table does not have or has twice."""
     check_roles(columns)
     for role, column in columns.items():
         matters = role in ("query", "document", kind) and (role, column) != ("label", None)
@@ -226,7 +226,7 @@ def _pick(
     every: Sequence[str] = (),
     sample: Sample | None = None,
 ) -> Pick:
-    """Return the column of a role; labels are the only ones that may be missing. `every` are all columns there are."""
+    """Return the column of a role; only labels may be missing. `every` lists all columns of the table."""
     if role in columns:
         return Pick(columns[role])
     pick = _find(names, role, name)
@@ -240,7 +240,7 @@ def _pick(
 
 
 def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
-    """Return what to do about a run that has no score by its name, but other columns that tell; or ''."""
+    """Return advice for a run whose columns have no usual name for the score, but hold numbers; or ''."""
     labels = _fitting(names, ROLES["label"])
     distances = _fitting(names, DISTANCES)
     numbers = find_numbers(sample()) if sample is not None else []
@@ -254,7 +254,7 @@ def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
 
 
 def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
-    """Return what to do about records that have no document by its name, but several lists; or ''."""
+    """Return advice for records whose keys have no usual name for the document, but hold lists; or ''."""
     cells = sample() if sample is not None else {}
     lists = [name for name in names if any(isinstance(cell, list | tuple) for cell in cells.get(name, ()))]
     if len(lists) < 2:
@@ -263,7 +263,7 @@ def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
-    """Return the column of a role by the names people use; refuse two that both may be it."""
+    """Return the column of a role by the usual names; refuse two candidates of the same tier."""
     for at, tier in enumerate(TIERS[role]):
         found = _fitting(names, tier)
         beside = [other for column in found for other in _fitting(found, COMPANIONS.get(normalize(column), ()))]
@@ -286,18 +286,18 @@ def _fitting(names: Sequence[str], usual: Iterable[str]) -> list[str]:
 
 
 def find_numbers(cells: Cells) -> list[str]:
-    """Return the columns of numbers that may be labels or scores under another name."""
+    """Return the columns of numbers that may be labels or scores under an unusual name."""
     return [column for column in cells if _is_unclaimed(column) and hold_numbers(cells[column])]
 
 
 def _is_unclaimed(column: str) -> bool:
-    """True for a column whose name does not say that it holds ids, texts, times or places."""
+    """True if the name of a column does not say that it holds ids, texts, times or places."""
     name = normalize(column)
     return not name.endswith("id") and name not in NO_LABELS and not _fitting([column], (*QUERY, *DOC))
 
 
 def hold_numbers(cells: Iterable[object]) -> bool:
-    """True where every cell that is not empty is a number, also as text, and not all are empty.
+    """True if every cell that is not empty is a number or the text of a number, and some cell is not empty.
 
     >>> hold_numbers(["3", "", 2.5]), hold_numbers(["3", "none"]), hold_numbers(["", None])
     (True, False, False)
@@ -309,7 +309,7 @@ def hold_numbers(cells: Iterable[object]) -> bool:
 
 
 def _present(cells: Iterable[object]) -> list[object]:
-    """Return the cells that are not empty, nor NaN."""
+    """Return the cells that are neither empty nor NaN."""
     return [
         cell
         for cell in cells
@@ -320,7 +320,7 @@ def _present(cells: Iterable[object]) -> list[object]:
 
 
 def reads_as_number(text: str) -> bool:
-    """True for text that is a number."""
+    """True if text is a number."""
     try:
         float(text)
     except ValueError:
@@ -329,13 +329,13 @@ def reads_as_number(text: str) -> bool:
 
 
 def _hold_verdicts(cells: Iterable[object]) -> bool:
-    """True where every cell that is not empty is a word like yes or relevant, and not all are empty."""
+    """True if every cell that is not empty is a word like yes or relevant, and some cell is not empty."""
     words = {normalize(cell) for cell in _present(cells)}
     return bool(words) and words <= VERDICTS
 
 
 def _check_unclaimed(cells: Cells, name: str) -> None:
-    """Refuse a table without labels where a column might hold them: each row would count as relevant."""
+    """Refuse a table without labels if a column might hold them: otherwise every row would count as relevant."""
     numbers = find_numbers(cells)
     others = [
         column
@@ -374,7 +374,7 @@ def _listing(names: Sequence[str]) -> str:
 
 
 def notes_on(names: Sequence[str], roles: Roles, kind: str, name: str, columns: Names | None) -> list[str]:
-    """Return what was taken for granted: which of two columns is read, or that a table has no labels."""
+    """Return the assumptions that were made: which of two columns is read, or that a table has no labels."""
     if roles.value is not None or kind in (columns or {}):
         return [*roles.notes]
     rest = [

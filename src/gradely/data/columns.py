@@ -1,7 +1,7 @@
-"""Columns: ids and numbers of many rows as arrays, wherever they came from; no Python object per row.
+"""Columns: the ids and numbers of many rows as arrays, from any input, without a Python object per row.
 
-An id is a stretch of bytes in a buffer, as in TREC text, so that everything that is done with lines of TREC text
-(matching, ranking, breaking ties) is done with rows of tables by the same functions, with the same results.
+An id is a range of bytes in a buffer, as in TREC text. The functions that match and rank lines of TREC text and break
+their ties therefore also work on the rows of tables, with the same results.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -38,7 +38,7 @@ from gradely.errors import DataError, clip
 
 
 class Triples(NamedTuple):
-    """Rows of a table: a query, a document and a number each."""
+    """Rows of a table: query, document and number."""
 
     query: Ids
     document: Ids
@@ -46,7 +46,7 @@ class Triples(NamedTuple):
 
 
 def compact(ids: Ids) -> Ids:
-    """Return the ids with a text of their own, which holds nothing else."""
+    """Copy ids into a text of their own that holds nothing else."""
     size = ids.stop - ids.start
     stop = PAD + np.cumsum(size)
     text = np.full(PAD + int(size.sum()) + PAD, 10, np.uint8)
@@ -55,7 +55,7 @@ def compact(ids: Ids) -> Ids:
 
 
 def concatenate(parts: Sequence[Ids]) -> Ids:
-    """Return the ids of several columns as one."""
+    """Concatenate the ids of several columns."""
     base = np.cumsum([0, *(len(part.text) for part in parts)]).tolist()
     start, stop = (
         np.concatenate([part[i] + skipped for part, skipped in zip(parts, base, strict=False)]) for i in (1, 2)
@@ -64,9 +64,9 @@ def concatenate(parts: Sequence[Ids]) -> Ids:
 
 
 def number_ids(ids: Ids) -> tuple[Ints, Ints]:
-    """Return a number for each row, equal where ids are, in the order of first appearance; and the first row of each.
+    """Number ids in the order of first appearance; return the number of each row, and the first row of each id.
 
-    Hashes bring equal ids together and bytes confirm them; where two ids share a hash, a dict tells them apart.
+    Equal ids are found by hash and confirmed by their bytes; if two ids share a hash, a dict tells them apart.
     """
     _, first, which = np.unique(hashes(*ids), return_index=True, return_inverse=True)
     if not _same_ids(ids, np.arange(len(which)), first[which]).all():
@@ -80,9 +80,9 @@ def number_ids(ids: Ids) -> tuple[Ints, Ints]:
 
 
 def leave_out_repeats(ids: Ids) -> Ids:
-    """Return the ids in the order of first appearance, most repeats left out.
+    """Return the ids in the order of first appearance, with most duplicates removed.
 
-    All are put into a table by their hashes, the first ones last; each one that finds itself in its place is left out.
+    All ids are written into a hash table, the first ones last. An id that finds an equal one in its slot is removed.
     """
     number = np.arange(len(ids.start))
     bits = table_bits(len(number))
@@ -94,7 +94,7 @@ def leave_out_repeats(ids: Ids) -> Ids:
 
 
 def earliest_alike(query: Ints, document: Ids) -> Ints | None:
-    """Return, for each row, the first row that has the same query and document; None where all rows differ."""
+    """Return, for each row, the first row that has the same query and document; None if all rows differ."""
     key = hashes(*document)
     key ^= query.astype(U) * SALT
     if is_distinct(key):
@@ -107,7 +107,7 @@ def earliest_alike(query: Ints, document: Ids) -> Ints | None:
     confirmed = (query == query[candidate]) & _same_ids(document, earliest, candidate)
     earliest[confirmed] = candidate[confirmed]
     first_row: dict[tuple[int, str], int] = {}
-    for row in np.flatnonzero(~confirmed).tolist():  # rows that only share a hash with another
+    for row in np.flatnonzero(~confirmed).tolist():  # rows that share only a hash with another row
         earliest[row] = first_row.setdefault((int(query[row]), document.name(row)), row)
     return None if (earliest == np.arange(len(order))).all() else earliest
 
@@ -122,10 +122,10 @@ def _same_ids(ids: Ids, one: Ints, other: Ints) -> Bools:
 
 
 def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
-    """Return the lines whose token differs from that of the line before.
+    """Return the lines whose token differs from the token of the line before.
 
-    Words are compared with whatever stands before a short token, which is mostly the same in all lines; where they
-    differ, or a token is long, the tokens themselves decide.
+    Whole words are compared first, including the bytes before a short token, which are mostly the same in all lines. If
+    they differ, or if a token is long, the tokens themselves are compared.
     """
     size, words = stop - start, words_of(text)
     longest = int(size.max(initial=0))
@@ -140,9 +140,9 @@ def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
 
 
 def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
-    """True where two lines are about the same query and document; lines that merely share their key are not.
+    """True if two lines have the same query and document; lines that merely share a key do not count.
 
-    Given are the keys of all lines, the numbers of their queries, and where the names of their documents are.
+    The arguments are the keys of all lines, the numbers of their queries, and where the names of their documents are.
     """
     suspects = np.flatnonzero(is_among(key, find_repeated(key)))
     names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
@@ -150,7 +150,7 @@ def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints
 
 
 def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
-    """Return the values of all tables in a row; `where` says what errors call a value, by table and document."""
+    """Concatenate the values of all tables; `where(table, document)` names a value in error messages."""
     size = sum(map(len, tables))
     try:
         columns = [table.values() for table in tables]
@@ -164,7 +164,7 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
 
 
 def to_number(value: object, title: str) -> float:
-    """Return a value as a number, also one that is written as text; refuse what is none, or not finite."""
+    """Convert a value, or its text, to a number; refuse anything that is not a finite number."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except OverflowError:
@@ -177,7 +177,7 @@ def to_number(value: object, title: str) -> float:
 
 
 def _text(value: object) -> str:
-    """Return a value as text; Python refuses to write integers of thousands of digits."""
+    """Return the text of a value; Python refuses to print integers of thousands of digits."""
     try:
         return str(value)
     except ValueError:
@@ -185,7 +185,7 @@ def _text(value: object) -> str:
 
 
 def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> Floats:
-    """Return numbers; refuse NaN and infinity."""
+    """Return the numbers; refuse NaN and infinity."""
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):
         problem = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"
@@ -194,7 +194,7 @@ def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> 
 
 
 def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row: str = "row") -> Floats:
-    """Return Python objects as numbers, all finite; text is read as in a CSV file."""
+    """Convert Python objects to finite numbers; text is read as in a CSV file."""
     out = np.empty(len(values))
     for i, value in enumerate(values):
         try:

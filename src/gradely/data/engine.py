@@ -1,6 +1,6 @@
 """Runs that stay in their engine: lazy frames of polars, DuckDB, Spark and Ibis, which are never collected whole.
 
-The engine gets the names of the judged documents and is asked what must be known of the run; only that comes back.
+The names of the judged documents are uploaded to the engine, and only their ranks and some counts come back.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,27 +25,27 @@ from gradely.lazy import optional
 from gradely.settings import Settings
 
 ROW_OBJECTS = 1 << 20
-"""bytes of judgments up to which Spark may keep objects of Java for each row, without a job to read them: that takes
-15 times as much heap. A million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them."""
+"""bytes of judgments up to which Spark may keep a Java object for each row, which saves a job but takes 15 times as
+much heap: a million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them"""
 
 BROADCAST = 1 << 26
-"""bytes of judgments that every executor gets as a whole, so that the run is not shuffled to meet them. A hash table
-of them takes 4.4 times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
+"""bytes of judgments that are broadcast to every executor, so that the run is not shuffled. Their hash table takes 4.4
+times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
 
 
 def judged_table(qrels: Qrels) -> Any:
-    """Return the judged documents as an Arrow table: names of query and document, and the row."""
+    """Return the judged documents as an Arrow table: names of query and document, and the row in the qrels."""
     import pyarrow as pa
 
     queries, docs = (Ids.of(as_tokens(names)) for names in (qrels.queries, qrels.docs))
     owner = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
-    row = np.flatnonzero(_are_text(queries)[owner] & _are_text(docs))  # others cannot be in an engine
+    row = np.flatnonzero(_are_text(queries)[owner] & _are_text(docs))  # an engine cannot hold other ids
     columns = [_as_arrow(queries.take(owner[row])), _as_arrow(docs.take(row)), pa.array(row)]
     return pa.table(columns, ["judged_query", "judged", "row"])
 
 
 def _are_text(ids: Ids) -> Bools:
-    """Return which ids are UTF-8 text; mostly all are, which one look tells."""
+    """Return which ids are valid UTF-8; mostly all are, which a single check shows."""
     out = np.ones(len(ids.start), bool)
     if ids.text.max(initial=0) > 127:
         for i in range(len(out)):
@@ -73,30 +73,30 @@ def _to_polars(_: Any, judged: Any) -> Any:
 
 
 def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds it by name
-    """Return judgments as a relation of the same connection, which a query of a relation has."""
+    """Return judgments as a relation of the same connection, which only a query on a relation can reach."""
     return native.query("gradely_run", "SELECT * FROM judged")
 
 
 def _to_spark(native: Any, judged: Any) -> Any:
-    """Return judgments as a frame of Spark, held as Arrow batches where they are many."""
+    """Return judgments as a Spark frame, kept as Arrow batches if there are many."""
     session = native.sparkSession
     with _keep_batches(session) if judged.nbytes > ROW_OBJECTS else nullcontext():
         return _broadcast(session.createDataFrame(judged), judged)
 
 
 def _to_spark_connect(native: Any, judged: Any) -> Any:
-    """Return judgments as a frame of a server of Spark, which holds them in a way of its own."""
+    """Return judgments as a frame of a Spark Connect server, which decides itself how to keep them."""
     return _broadcast(native.sparkSession.createDataFrame(judged), judged)
 
 
 def _broadcast(frame: Any, judged: Any) -> Any:
-    """Let every executor get few judgments as a whole; with many, Spark may shuffle the run to meet them."""
+    """Broadcast the judgments to every executor if they are few; if they are many, Spark may shuffle the run."""
     return frame.hint("broadcast") if judged.nbytes <= BROADCAST else frame
 
 
 @contextmanager
 def _keep_batches(session: Any) -> Iterator[None]:
-    """Let Spark keep the frames that are made meanwhile as the Arrow batches they come in, not as an object per row."""
+    """Make Spark keep frames that are created in this context as Arrow batches, not as an object per row."""
     name = "spark.sql.execution.arrow.localRelationThreshold"
     before = session.conf.get(name, None)
     session.conf.set(name, "0")
@@ -126,24 +126,26 @@ WITH_ORDER = ("polars",)
 
 
 SINGLE_OVERFLOW = 2.0**128 - 2.0**103
-"""from here on, halfway between the largest number of single precision and the next power of two, rounding overflows"""
+"""smallest number that overflows when it is rounded to single precision: halfway between the largest number of single
+precision and the next power of two"""
 
 ONE_AT_A_TIME = RLock()
-"""held while an engine is asked: it uses all processors by itself, and a connection of DuckDB refuses a second call"""
+"""held during a call to an engine: an engine uses all processors by itself, and a DuckDB connection refuses a second
+call"""
 
 
 def is_lazy(native: Any) -> bool:
-    """True for a frame whose rows are still in their engine."""
+    """True if the rows of a frame are still in its engine."""
     import narwhals.stable.v2 as nw
 
     try:
         return isinstance(nw.from_native(native, pass_through=True), nw.LazyFrame)
-    except nw.exceptions.DuplicateError:  # a frame in memory, of which two columns have one name
+    except nw.exceptions.DuplicateError:  # a frame in memory with two columns of the same name
         return False
 
 
 class EngineScores(LazyScores):
-    """A lazy run as {query: {document: score}}: a query is fetched when it is asked for, and never all of them."""
+    """A lazy run as {query: {document: score}}: one query is fetched when it is requested, and never all of them."""
 
     def __init__(self, native: Any, name: str, columns: Names | None = None, duplicates: str = "error") -> None:
         """Pick the columns by the schema; nothing is computed yet."""
@@ -158,7 +160,7 @@ class EngineScores(LazyScores):
             self.frame = self._merge(rename(frame, self.roles, "score"), duplicates)
         self.duplicates = duplicates
         self.notes = [*self.roles.notes]
-        """which of two columns is read and, once it was asked, how many duplicates were merged"""
+        """which of two columns is read and, once it is known, how many duplicates were merged"""
 
     def _merge(self, frame: Any, duplicates: str) -> Any:
         """Return the frame with duplicate documents merged."""
@@ -172,11 +174,11 @@ class EngineScores(LazyScores):
         return frame.group_by("query", "document").agg(nw.col("score").max(), rows=nw.len())
 
     def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
-        """Return where the judged documents stand."""
+        """Return the hits of the run."""
         return find_engine_hits(qrels, self, settings, report)
 
     def first_scores(self, query: str, most: int) -> Floats:
-        """Return some of the scores of a query, at most a given number."""
+        """Return at most `most` scores of a query."""
         import narwhals.stable.v2 as nw
 
         with ONE_AT_A_TIME:
@@ -195,7 +197,7 @@ class EngineScores(LazyScores):
         yield from zip(queries, documents, strict=True)
 
     def count_queries(self) -> tuple[Tokens, Ints]:
-        """Return the queries and the lengths of their rankings; refuse what is missing or not a finite number."""
+        """Return the queries and the lengths of their rankings; refuse missing values and non-finite scores."""
         import narwhals.stable.v2 as nw
 
         score, document = nw.col("score"), nw.col("document")
@@ -217,7 +219,7 @@ class EngineScores(LazyScores):
         return from_arrow(counts["query"], self.name).tokens(), sizes
 
     def _check(self, counts: Any) -> None:
-        """Refuse rows of a query that have something missing, and say what."""
+        """Refuse queries with missing values, and say which are missing."""
         query, document, score = self.roles[:3]
         names = counts["query"].to_pylist()
         if None in names:
@@ -231,9 +233,9 @@ class EngineScores(LazyScores):
             )
 
     def join(self, qrels: Qrels, settings: Settings) -> Any:
-        """Return the run in its engine with the row of each judged document in the qrels, null for the others.
+        """Return the run in its engine, joined with the row of each judged document in the qrels, null for the others.
 
-        Names of documents, or numbers of lines, stay where ties are broken by them.
+        The names of documents or the numbers of lines are kept if ties are broken by them.
         """
         import narwhals.stable.v2 as nw
 
@@ -257,7 +259,7 @@ class EngineScores(LazyScores):
         return dict(zip(from_arrow(rows["document"], self.name).tokens()[:], rows["score"].to_pylist(), strict=True))
 
     def __iter__(self) -> Iterator[str]:
-        """Refuse: whoever goes through all queries wants all rows."""
+        """Refuse iteration: it would fetch all rows."""
         raise DataError(f"{self.name}: is a lazy frame, and this needs all of its rows; collect it first")
 
     def __len__(self) -> int:
@@ -268,7 +270,7 @@ class EngineScores(LazyScores):
 
 
 def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
-    """Return the columns to read; refuse those that engines would turn into text or numbers each in its own way."""
+    """Return the columns to read; refuse types that engines convert to text or numbers in different ways."""
     schema = frame.collect_schema()
     roles = pick_columns(list(schema.names()), kind, name, columns)
     for column in roles[:2]:
@@ -282,7 +284,7 @@ def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Rol
 
 
 def rename(frame: Any, roles: Roles, kind: str, **more: Any) -> Any:
-    """Return the columns under names of our own: ids as text, numbers as doubles, of which the highest is best."""
+    """Return the columns under our own names: ids as text, numbers as doubles, of which the highest is best."""
     import narwhals.stable.v2 as nw
 
     value = nw.lit(1.0) if roles.value is None else nw.col(roles.value).cast(nw.Float64) * roles.sign
@@ -292,7 +294,7 @@ def rename(frame: Any, roles: Roles, kind: str, **more: Any) -> Any:
 
 
 def _round_score() -> Any:
-    """Return scores in single precision; engines refuse to cast what overflows, which is infinite here."""
+    """Return scores in single precision; engines refuse to cast numbers that overflow, which become infinite here."""
     import narwhals.stable.v2 as nw
 
     score = nw.col("score")
@@ -308,24 +310,25 @@ def fetch(frame: Any) -> Any:
 
 
 def to_integers(column: Any) -> Ints:
-    """Return an Arrow column of whole numbers."""
+    """Convert an Arrow column to integers."""
     return column.to_numpy().astype(np.int64)  # type: ignore[no-any-return]
 
 
 def _first(flags: Any) -> int | None:
-    """Return the first row that is flagged."""
+    """Return the first flagged row."""
     here = np.flatnonzero(np.array(flags.to_pylist(), dtype=float) > 0)
     return int(here[0]) if len(here) else None
 
 
 MOST_TIED = 1 << 24
-"""documents that tie with judged ones and are fetched at most, to shuffle them: about 1 GB with names"""
+"""largest number of documents that are fetched to be shuffled since they tie with judged ones: about 1 GB with names"""
 
 
 def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, report: Report) -> Hits:
-    """Return where the judged documents of a lazy run stand; nothing but judged documents is fetched.
+    """Return the hits of a lazy run; only judged documents are fetched.
 
-    Random ties follow a hash that engines do not have: there documents that tie with judged ones are fetched, too.
+    Random ties are broken by a hash that engines do not have. Under that policy, documents that tie with judged ones
+    are fetched as well.
     """
     order = ORDERS.get(settings.ties)
     if order is not None and order.by_line and scores.engine not in WITH_ORDER:
@@ -348,12 +351,12 @@ def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, rep
 
 
 def _queries_of(qrels: Qrels, row: Ints) -> Ints:
-    """Return the query of each judgment, both as numbers."""
+    """Return the number of the query of each judgment."""
     return np.searchsorted(qrels.start, row, side="right") - 1
 
 
 def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[str, ...]]:
-    """Return the lengths of the rankings of judged queries, and the names of the others."""
+    """Return the lengths of the rankings of judged queries, and the names of the other queries."""
     names, sizes = scores.count_queries()
     retrieved = np.zeros(len(qrels), np.int64)
     unjudged = []
@@ -363,13 +366,13 @@ def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[st
             unjudged.append(name)
         else:
             retrieved[at] = size
-    return retrieved, tuple(sorted(unjudged))  # engines give them in any order
+    return retrieved, tuple(sorted(unjudged))  # engines return them in any order
 
 
 def _count_places(run: Any, order: Order | None) -> Any:
-    """Return the run in its engine with how many documents stand above each one and how many tie with it.
+    """Return the run in its engine with the number of documents above each one and the number that tie with it.
 
-    Where the engine can order these, how many of them stand ahead of it, too.
+    If the engine can order tied documents, it also counts how many of them come before each one.
     """
     import narwhals.stable.v2 as nw
 
@@ -387,7 +390,7 @@ def _count_places(run: Any, order: Order | None) -> Any:
 
 
 def _fetch_hits(places: Any, order: Order | None) -> tuple[Ints, Ints, Ints, Ints | None]:
-    """Return row, above, tied and place of the judged documents, in the order of the judgments."""
+    """Return row, above, tied and place of the judged documents, in the order of the qrels."""
     import narwhals.stable.v2 as nw
 
     names = ["row", "above", "tied", *(["ahead"] if order is not None and not order.shuffled else [])]
@@ -398,7 +401,7 @@ def _fetch_hits(places: Any, order: Order | None) -> tuple[Ints, Ints, Ints, Int
 
 
 def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
-    """Refuse duplicates of a judged document, and a run that changed between two looks at it."""
+    """Refuse duplicates of a judged document, and a run that changed between two queries to the engine."""
     again = np.flatnonzero(np.diff(row) == 0)
     if len(again):
         at = int(row[again[0]])
@@ -412,9 +415,9 @@ def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> N
 
 
 def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, groups: Ints) -> Ints:
-    """Return how many tied documents stand before each judged one, when they are shuffled with the seed.
+    """Return how many tied documents come before each judged one when they are shuffled with the seed.
 
-    `groups` has the query, the documents above and those that tie, of each row.
+    `groups` holds query, above and tied of each row.
     """
     import narwhals.stable.v2 as nw
 
@@ -435,9 +438,9 @@ def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, gr
 
 
 def _shuffle(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
-    """Return the rows of judged documents among tied ones, and how many of their group stand before each.
+    """Return the rows of judged documents among tied ones, and how many of their group come before each.
 
-    A group goes by the last row of the judgments that it holds, which tells its query, too.
+    A group is identified by the last row of the qrels that is in it, which also determines its query.
     """
     group, row, docs = to_integers(rows["last_row"]), to_integers(rows["row"]), from_arrow(rows["document"], "run")
     queries = Ids.of(as_tokens(qrels.queries))

@@ -1,11 +1,11 @@
-"""Tokens hashed, compared and sorted with array operations, as words of eight bytes.
+"""Tokens are hashed, compared and sorted with array operations, as words of eight bytes.
 
-A hash has 64 bits. Every word of a token is mixed by itself, with a key of its own, before the words are added.
-Otherwise a change of one word could cancel that of another, as changes do in counted or padded names.
+A hash has 64 bits. Every word of a token is mixed separately, with a key of its own, before the words are added.
+Otherwise a change in one word could cancel a change in another, as happens in numbered or padded names.
 
-Look-ups use keys that are drawn anew in every process, so that nobody can prepare a file of names that collide. Random
-ties use fixed keys, since their order must be the same in every process. Equal hashes are never taken for equal names:
-whoever finds them compares the names.
+Look-ups use keys that are drawn anew in every process, so nobody can prepare a file of names that collide. Random ties
+use fixed keys, since their order must be the same in every process. Equal hashes never count as equal names: the names
+are always compared.
 """
 
 import os
@@ -16,32 +16,33 @@ import numpy as np
 from gradely.data.ids import PAD, Bools, Bytes, Ints, Tokens, U, Words
 
 FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-"""the numbers, and below the shifts, of Stafford's mixer 13: found by search, so that one bit changes all others"""
+"""multipliers of Stafford's mixer 13, whose shifts are below: they were found by search, so that changing one bit
+changes about half of the others"""
 GOLDEN = U(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio: multiples of it are far from one another"""
+"""2^64 over the golden ratio, whose multiples are far from one another"""
 SALT = U(0xC2B2AE3D27D4EB4F)
-"""any odd number will do: it keeps a query and a document of the same name from cancelling each other"""
+"""an odd number, otherwise arbitrary, that keeps a query and a document of the same name from cancelling each other"""
 LONG = 256
-"""bytes; longer names are hashed one by one, since a loop over all of their words would touch every line"""
+"""names longer than this many bytes are hashed one by one, since a loop over all their words would touch every line"""
 TOGETHER = PAD // 8
-"""words of a token that are fetched at once"""
+"""number of words of a token that are fetched at once"""
 
 
 FIRST = np.array([(1 << (8 * n)) - 1 for n in range(9)], dtype=U)
-"""masks for the first n bytes of a word, as they stand in the text; a word is read with its first byte lowest"""
+"""masks for the first n bytes of a word in the text; a word is read with its first byte lowest"""
 FINAL = np.array([((1 << (8 * n)) - 1) << (64 - 8 * n) if n else 0 for n in range(9)], dtype=U)
 """masks for the last n bytes of a word"""
 
 
 def words_of(text: Bytes) -> Words:
-    """Return a view of text as 8-byte words, one beginning at every byte; nothing is copied."""
+    """Return a view of the text as 8-byte words, one beginning at every byte; nothing is copied."""
     return np.ndarray(len(text) - 7, "<u8", text, 0, (1,))
 
 
 def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
-    """Yield the first, second, … word of each token, at most those in PAD bytes; beyond a token there may be anything.
+    """Yield the first, second, … word of each token, as many as PAD bytes hold; bytes beyond a token are arbitrary.
 
-    They lie side by side and are fetched at once, which costs no more than fetching one.
+    The words lie side by side and are fetched at once, which costs no more than fetching one.
     """
     if count > 1:
         rows = np.ndarray(len(text) - 8 * count + 1, f"V{8 * count}", text, 0, (1,))[start]
@@ -51,7 +52,7 @@ def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
 
 
 def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
-    """Return which pairs of tokens of the same size are the same, byte for byte."""
+    """Return which pairs of tokens of the same size are equal, byte for byte."""
     out = np.ones(len(size), bool)
     here, done = np.arange(len(size)), 0
     words, others = words_of(text), words_of(other)
@@ -72,7 +73,7 @@ def keys_from(seed: int) -> Words:
 def stir(words: Words, key: np.uint64) -> Words:
     """Mix words in place, so that every bit changes about half of the others; different words stay different.
 
-    The first shift matters: the last characters of a word are its highest bits, which a product leaves where they are.
+    The first shift matters: the last characters of a word are its highest bits, which a product does not move.
     """
     words ^= key
     words ^= words >> U(30)
@@ -88,7 +89,7 @@ FIXED_KEYS = keys_from(0)
 
 
 def hashes(text: Bytes, start: Ints, stop: Ints, keys: Words = PROCESS_KEYS) -> Words:
-    """Return a hash of each token, from its size, its last eight bytes and the whole words before them."""
+    """Hash each token from its size, its last eight bytes and the whole words before them."""
     size = stop - start
     shortest, longest = int(size.min(initial=LONG)), int(size.max(initial=0))
     out: Words = words_of(text)[stop - 8]
@@ -122,41 +123,41 @@ def _hash_long(token: bytes, keys: Words) -> int:
 
 
 def token_hashes(tokens: Tokens, keys: Words = PROCESS_KEYS) -> Words:
-    """Return a hash of each token."""
+    """Hash each token."""
     start = tokens.start.astype(np.int64)
     return hashes(tokens.text, start, start + tokens.size, keys)
 
 
 def shuffle_keys(seed: int, query: Words, docs: Words) -> Words:
-    """Return a key for each document; ordered by it, the documents of a query stand in an order drawn with the seed.
+    """Return a key for each document; sorting the documents of a query by it shuffles them with the seed.
 
-    Queries and documents are given by hashes with the fixed keys. So the order depends on the seed and the names alone,
-    neither on the order of the input, nor on the process, nor on the number of threads.
+    Queries and documents are given by hashes with the fixed keys, so the order depends only on the seed and the names,
+    not on the order of the input, the process or the number of threads.
     """
     drawn = token_hashes(Tokens.of([b"%d" % seed]), FIXED_KEYS)
     return stir(stir(docs ^ query * SALT, drawn[0]), FIXED_KEYS[0])
 
 
 def shuffle_keys_of(seed: int, query: bytes, docs: Sequence[bytes]) -> Words:
-    """Return the same keys for names as bytes."""
+    """Return the same keys, for names as bytes."""
     return shuffle_keys(seed, token_hashes(Tokens.of([query]), FIXED_KEYS), token_hashes(Tokens.of(docs), FIXED_KEYS))
 
 
 def slots(key: Words, shift: int, bits: int) -> Ints:
-    """Return some bits of keys, as places in a table."""
+    """Return some bits of each key, as slots of a hash table."""
     return ((key >> U(max(shift, 0))) & U((1 << bits) - 1)).view(np.int64)
 
 
 def table_bits(count: int) -> int:
-    """Return the number of bits for a table of keys in which few share a place, and which fits into the cache."""
+    """Return the number of bits for a hash table that has few collisions and fits into the cache."""
     return min(19, max(8, (4 * count).bit_length()))
 
 
 def is_distinct(key: Words) -> bool:
-    """True where there are no duplicate keys.
+    """True if there are no duplicate keys.
 
-    All keys are put into a small table, one overwriting another; those overwritten are either the same as what they
-    find in their place, or go into the next round, with other slots.
+    All keys are written into a small table, where later ones overwrite earlier ones. A key that was overwritten is
+    either equal to the one in its slot, or goes into the next round, with other slots.
     """
     for top in (64, 48, 40, 32):
         bits = table_bits(len(key))
@@ -172,7 +173,7 @@ def is_distinct(key: Words) -> bool:
 
 
 def find_repeated(key: Words) -> Words:
-    """Return the duplicate keys, each once, in order."""
+    """Return the duplicate keys, each once, sorted."""
     key = np.sort(key)
     repeated = key[1:][key[1:] == key[:-1]]
     out: Words = repeated[np.append(True, repeated[1:] != repeated[:-1])[: len(repeated)]]
@@ -188,9 +189,9 @@ def is_among(key: Words, few: Words) -> Bools:
 def compare_names(
     text: Bytes, start: Ints, stop: Ints, other: Bytes, other_start: Ints, other_stop: Ints
 ) -> np.ndarray:
-    """Return for each pair of names -1, 0 or 1: the first is less, the same, or greater, by bytes."""
+    """Compare pairs of names by their bytes: -1 if the first is less, 0 if they are equal, 1 if it is greater."""
     size, other_size = stop - start, other_stop - other_start
-    out = np.sign(size - other_size).astype(np.int8)  # where one begins with the other, the longer is greater
+    out = np.sign(size - other_size).astype(np.int8)  # if one is a prefix of the other, the longer is greater
     shared = np.minimum(size, other_size)
     pairs, done = np.arange(len(shared)), 0
     while len(pairs):
@@ -204,9 +205,9 @@ def compare_names(
 
 
 def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
-    """Return the place of each name when groups are in order and so are the names in each, by bytes.
+    """Return the rank of each name when the groups are in order and the names within each are sorted by their bytes.
 
-    Names are sorted by their first words, then those that are alike by their second ones, and so on.
+    Names are sorted by their first words, then those that are still equal by their second words, and so on.
     """
     size = stop - start
     place = np.searchsorted(np.sort(group), group)
@@ -217,18 +218,18 @@ def rank_names(text: Bytes, start: Ints, stop: Ints, group: Ints) -> Ints:
             _refine(place, alike, word)
             alike = _find_shared_places(place, alike)
         done += 8
-    _refine(place, alike, size[alike])  # one begins with the other and goes on with zero bytes
+    _refine(place, alike, size[alike])  # one is a prefix of the other, which continues with zero bytes
     return place
 
 
 def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
-    """Return the words at some places, of which the first `size` bytes count, as numbers that order as the bytes do."""
+    """Return the words at some positions, cut to their first `size` bytes, as numbers that sort like the bytes."""
     words = words_of(text)
     return (words[np.minimum(at, len(words) - 1)] & FIRST[np.minimum(size, 8)]).byteswap()
 
 
 def _find_shared_places(place: Ints, rows: Ints) -> Ints:
-    """Return those of some names whose place is that of another one, too."""
+    """Return those of some names that share their rank with another name."""
     order = rows[np.argsort(place[rows], kind="stable")]
     same = np.diff(place[order]) == 0
     flags = np.concatenate([[False], same, [False]])
@@ -237,7 +238,7 @@ def _find_shared_places(place: Ints, rows: Ints) -> Ints:
 
 
 def _refine(place: Ints, rows: Ints, key: Words | Ints) -> None:
-    """Move names that share a place apart, by a key."""
+    """Separate names that share a rank, by a key."""
     order = np.lexsort((key, place[rows]))
     before, key, rows = place[rows][order], key[order], rows[order]
     new_place = np.diff(before, prepend=-1) != 0
@@ -248,15 +249,15 @@ def _refine(place: Ints, rows: Ints, key: Words | Ints) -> None:
 
 
 def ranges(start: Ints, size: Ints) -> Ints:
-    """Return start, start + 1, … start + size - 1 of all ranges in a row."""
+    """Concatenate the ranges start, start + 1, … start + size - 1."""
     skipped = start - (np.cumsum(size) - size)
     return np.repeat(skipped, size) + np.arange(int(size.sum()))
 
 
 def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:
-    """Return where in each stretch low … high - 1, best first, the entries end that are better; `better` tells which.
+    """Return where the better entries end in each range low … high - 1, which is sorted best first.
 
-    It is asked for one entry a stretch at a time; of stretches that are done, its answer does not count.
+    `better` is called with one position of every range at a time; its answer is ignored for ranges that are done.
     """
     while (searching := low < high).any():
         middle = np.where(searching, (low + high) >> 1, 0)

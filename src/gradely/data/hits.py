@@ -1,4 +1,4 @@
-"""Hits: the judged documents that a run retrieved, and where they stand; Blocks puts them into Batches."""
+"""Hits: the judged documents that a run retrieved, with their ranks. Blocks puts them into Batches."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -19,34 +19,34 @@ from gradely.lazy import lazy
 from gradely.parallel import do_all
 
 SHORT = 1000
-"""hits of a single query up to which its cells are kept for the next one"""
+"""number of hits of a single query up to which its padding arrays are cached for the next query"""
 
 
 class Hits(NamedTuple):
-    """One entry per judged, retrieved document, and what is known of each query of the judgments."""
+    """One entry per judged document that was retrieved, and some facts about each query of the qrels."""
 
     query: npt.NDArray[np.integer]
-    """index of the query in the judgments"""
+    """index of the query in the qrels"""
     row: npt.NDArray[np.integer]
-    """row of the document in the judgments"""
+    """row of the document in the qrels"""
     above: npt.NDArray[np.integer]
-    """how many retrieved documents have a strictly better score"""
+    """number of retrieved documents with a strictly better score"""
     tied: npt.NDArray[np.integer]
-    """how many share its score, itself included"""
+    """number of retrieved documents with the same score, itself included"""
     place: npt.NDArray[np.integer] | None
-    """how many stand above it once ties are broken; None where ties stay"""
+    """number of documents above it once ties are broken; None if ties are not broken"""
     retrieved: Ints
-    """[queries] the length of each ranking"""
+    """[queries] length of each ranking"""
     answered: npt.NDArray[np.bool_]
-    """[queries] true where the run has the query at all"""
+    """[queries] true if the run contains the query"""
     unjudged: tuple[str, ...]
     """queries of the run that have no judgments"""
     excluded: int = 0
-    """how many documents were dropped from the rankings first"""
+    """number of documents that were removed from the rankings first"""
 
     @property
     def documents(self) -> int:
-        """How many documents the run has for the judged queries."""
+        """The number of documents that the run has for the judged queries."""
         return int(self.retrieved.sum())
 
     @classmethod
@@ -57,17 +57,17 @@ class Hits(NamedTuple):
 
     @property
     def has_ties(self) -> bool:
-        """True where a judged document shares its score with another, judged or not."""
+        """True if a judged document shares its score with another document, judged or not."""
         return bool(np.count_nonzero(self.tied > 1))
 
     def select(self, flags: npt.NDArray[np.bool_]) -> "Hits":
-        """Return the hits that are flagged."""
+        """Return the flagged hits."""
         query, row, above, tied = (column[flags] for column in (self.query, self.row, self.above, self.tied))
         place = None if self.place is None else self.place[flags]
         return self._replace(query=query, row=row, above=above, tied=tied, place=place)
 
     def judged_only(self) -> "Hits":
-        """Return the hits as if the run held no other documents."""
+        """Return the hits as if the run contained no unjudged documents."""
         first, count = self._rank_by(self.above)
         place = None if self.place is None else self._rank_by(self.place)[0]
         return self._replace(
@@ -75,7 +75,7 @@ class Hits(NamedTuple):
         )
 
     def _rank_by(self, key: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
-        """Return how many hits of the same query have a lower key than each one, and how many the same."""
+        """Return how many hits of the same query have a lower key than each one, and how many have the same key."""
         order = np.lexsort((key, self.query))
         query, key = self.query[order], key[order]
         new_query = np.flatnonzero(np.diff(query, prepend=-1))
@@ -91,11 +91,11 @@ class Hits(NamedTuple):
 class Blocks:
     """Hits in rank order, ready to be put into Batches; those of row i are start[i] … start[i+1] - 1.
 
-    A row is a query. Where the hits are of several runs stacked, row s·Q + q is query q of run s.
+    A row is a query. If the hits of several runs are stacked, row s·Q + q is query q of run s.
     """
 
     def __init__(self, qrels: Qrels, hits: Hits) -> None:
-        """Put the hits in order; where ties are broken, each one is alone at its place."""
+        """Sort the hits; if ties are broken, each hit has a rank of its own."""
         self.qrels, self.retrieved, self._hits = qrels, hits.retrieved, hits
         self._queries = len(qrels)
         self.untied = hits.place is not None or not hits.has_ties
@@ -112,7 +112,7 @@ class Blocks:
             np.add.accumulate(np.bincount(query, minlength=len(self.retrieved)), out=self.start[1:])
 
     def _rank_order(self, above: npt.NDArray[np.integer]) -> Ints | None:
-        """Return the order that puts hits query by query, ranked; None where they are in it."""
+        """Return the order that sorts hits by query and rank; None if they are sorted."""
         query = self._hits.query
         if len(self.retrieved) == 1:
             return above.argsort(kind="stable")
@@ -120,7 +120,7 @@ class Blocks:
         return None if rises.all() else np.lexsort((above, query))
 
     def _sort_ties(self, query: npt.NDArray[np.integer], row: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
-        """Return the rows with tied ones by label, so that no digit depends on the order of the input."""
+        """Return the rows with tied documents sorted by label, so no digit depends on the order of the input."""
         same = np.flatnonzero(self.tied > 1)
         rows = row[same]
         sorted_row = row.copy()
@@ -128,7 +128,7 @@ class Blocks:
         return sorted_row
 
     def _subtopics(self, queries: Ints, rows: Any, cells: Bools, pooled: Bools, ties: str) -> Subtopics | None:
-        """Return the labels by subtopic of a Batch: of its cells, which have these rows, and of its pools."""
+        """Return the labels by subtopic for a Batch: of its cells, which have these rows, and of its pools."""
         subtopics = self.qrels.subtopics
         if subtopics is None:
             return None
@@ -148,23 +148,23 @@ class Blocks:
 
     @lazy
     def width(self) -> Ints:
-        """How many columns a row may take: the pool has as many, and no tie group has more."""
+        """The number of columns that a row may need: that of its pool, or of its largest tie group if that is wider."""
         width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // self._queries)
         shared = self._hits.tied > 1
         np.maximum.at(width, self._hits.query[shared], self._hits.tied[shared])
         return width
 
     def visit(self, work: Callable[[Ints, Batch], None], ties: str, queries: Ints, threads: int = 1) -> None:
-        """Call work(indices of queries, their Batch) until all these queries are done, for several at a time."""
+        """Call work(indices of queries, their Batch) for blocks of queries until all are done, on several threads."""
         if len(queries) == 1:
             work(queries, self.batch_of_query(int(queries[0]), ties))
         else:
             do_all(lambda block: work(block, self.batch_of_queries(block, ties)), self.split(queries), threads)
 
     def split(self, queries: Ints, cells: int = CELLS) -> list[Ints]:
-        """Return the queries in blocks, those of about the same width together.
+        """Split the queries into blocks of queries with about the same width.
 
-        How queries are put together changes memory and time, but no value.
+        How queries are grouped changes memory and time, but no value.
         """
         if self.qrels.subtopics is not None:
             cells = max(1, cells // self.qrels.subtopics.labels.shape[1])
@@ -181,7 +181,7 @@ class Blocks:
         return blocks
 
     def batch_of_query(self, query: int, ties: str) -> Batch:
-        """Return the Batch of one query, which has no padding; without hits, it has nothing else."""
+        """Return the Batch of one query, which has no padding unless there are no hits."""
         hits = slice(int(self.start[query]), int(self.start[query + 1]))
         pool, pooled, pool_memo = self.qrels.pool(query % self._queries)
         if hits.stop == hits.start:
@@ -194,7 +194,7 @@ class Blocks:
             groups = alone if self.untied else self._groups(above, judged)
             columns = (self.qrels.grade[self.row[hits]][None, :], judged, above, tied, *groups)
         subtopics = self._subtopics(np.array([query % self._queries]), self.row[hits], columns[1], pooled, ties)
-        pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # whose ideal goes by name
+        pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # an ideal by name
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
         batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, memo={}, **facts)
@@ -219,7 +219,7 @@ class Blocks:
         ties: str,
         subtopics: Subtopics | None = None,
     ) -> Batch:
-        """Return the Batch of some queries, of the hits that go into its cells, with labels and pools."""
+        """Return the Batch of some queries, given the hits that go into its cells, their labels and the pools."""
         (cells, hits), (pool, pooled) = places, pools
         above = _fill(cells, self.above[hits].astype(np.int64, copy=False), 0)
         tied = _fill(cells, self.tied[hits].astype(np.int64, copy=False), 1)
@@ -245,12 +245,12 @@ class Blocks:
     def visit_uncertain(
         self, qrels: UncertainQrels, work: Callable[[Ints, UncertainBatch], None], queries: Ints, threads: int = 1
     ) -> None:
-        """Call work(indices of queries, their batch) until all are done, where labels are probabilities."""
+        """Call work(indices of queries, their batch) until all are done, for labels that are probabilities."""
         blocks = self.split(queries, CELLS // len(qrels.scale))
         do_all(lambda block: work(block, self.uncertain_batch(qrels, block)), blocks, threads)
 
     def uncertain_batch(self, qrels: UncertainQrels, queries: Ints) -> UncertainBatch:
-        """Return some queries with probabilities for labels."""
+        """Return the batch of some queries with label probabilities."""
         cells, hits = _cells(self.start[queries], self.start[queries + 1])
         nothing = np.zeros((len(queries), 1))
         places = self._place(queries, (cells, hits), np.zeros(cells.shape), (nothing, nothing > 0), "expected")
@@ -270,7 +270,7 @@ class Blocks:
         )
 
     def _groups(self, above: Ints, cells: Any) -> tuple[Ints, Ints]:
-        """Return the first column of each document's tie group, and one past the last; padding is alone."""
+        """Return the first column of each document's tie group, and one past the last; padding is never tied."""
         column = np.broadcast_to(np.arange(above.shape[1]), above.shape)
         same = self.untied or (above[:, 1:] == above[:, :-1]) & cells[:, 1:]
         if self.untied or not np.any(same):
@@ -283,7 +283,7 @@ class Blocks:
 
 
 def _cells_of_one(width: int) -> tuple[Bools, Ints, Ints]:
-    """Return [1, width] of a single query: that each cell holds a document, its column, and the next."""
+    """Return three arrays [1, width] for a single query: true in each cell, its column, and the next column."""
     return _remember_cells(width) if width <= SHORT else _make_cells(width)
 
 
@@ -296,12 +296,12 @@ _remember_cells = lru_cache(maxsize=64)(_make_cells)
 
 
 def _group_policy(ties: str) -> str:
-    """Return how measures take tie groups: policies that go by document leave none."""
+    """Return how measures treat tie groups: policies that order documents leave no groups."""
     return ties if ties in ("best", "worst") else "expected"
 
 
 def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
-    """Return which cells of a padded table hold an entry, and the entries start … stop - 1 of all rows in a row."""
+    """Return which cells of a padded table hold an entry, and the concatenated entries start … stop - 1 of all rows."""
     size = stop - start
     cells = np.arange(max(1, int(size.max(initial=0))))[None, :] < size[:, None]
     skipped = start - (np.cumsum(size) - size)
@@ -309,14 +309,14 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
 
 
 def _fill_vectors(cells: Bools, values: Floats, rest: float = 0.0) -> Floats:
-    """Return the rows of a table in their cells, something else in padding."""
+    """Put the rows of a table into their cells, and `rest` into the padding."""
     out = np.full((*cells.shape, values.shape[1]), rest)
     out[cells] = values
     return out
 
 
 def _fill(cells: Any, values: Any, rest: float) -> Any:
-    """Return the values in their cells, something else in padding."""
+    """Put the values into their cells, and `rest` into the padding."""
     if len(values) == cells.size:
         return values.reshape(cells.shape)
     out = np.full(cells.shape, rest, values.dtype)

@@ -1,4 +1,4 @@
-"""Ids of any type as bytes in a buffer, so that names are compared, hashed and sorted with array operations."""
+"""Ids of any type as bytes in a buffer, so names can be compared, hashed and sorted with array operations."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
@@ -24,10 +24,10 @@ LONGEST_NAME = (1 << 16) - 1
 
 
 class Tokens(Sequence[str]):
-    """Byte strings in a buffer, from start[i] on, size[i] bytes each; as a sequence, text."""
+    """Byte strings in a buffer: token i has size[i] bytes from start[i] on. As a sequence, its items are text."""
 
     def __init__(self, text: Bytes, start: npt.NDArray[np.integer], size: npt.NDArray[np.integer]) -> None:
-        """Hold the text, which has PAD bytes around the tokens, and where each one is."""
+        """Hold the text, which has PAD bytes around the tokens, and the position of each token."""
         self.text, self.start, self.size = text, start, size
 
     @classmethod
@@ -39,7 +39,7 @@ class Tokens(Sequence[str]):
         return cls(text, PAD + np.cumsum(size) - size, size)
 
     def bytes_at(self, at: int) -> bytes:
-        """Return a token as it stands in the text."""
+        """Return a token as bytes."""
         start = int(self.start[at])
         return self.text[start : start + int(self.size[at])].tobytes()
 
@@ -52,14 +52,14 @@ class Tokens(Sequence[str]):
     @overload
     def __getitem__(self, at: slice) -> list[str]: ...
     def __getitem__(self, at: int | slice) -> str | list[str]:
-        """Return a token as text, or several."""
+        """Return one token as text, or several."""
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         return decode(self.bytes_at(at))
 
 
 class Ids(NamedTuple):
-    """One id per row: the bytes start[i] … stop[i] - 1 of a text that has room around them."""
+    """One id per row: the bytes start[i] … stop[i] - 1 of a text that has PAD bytes before and after."""
 
     text: Bytes
     start: Ints
@@ -67,7 +67,7 @@ class Ids(NamedTuple):
 
     @classmethod
     def of(cls, tokens: Tokens) -> "Ids":
-        """Return names that are held in as little memory as possible as ids."""
+        """Return tokens, which use as little memory as possible, as ids."""
         start = tokens.start.astype(np.int64)
         return cls(tokens.text, start, start + tokens.size)
 
@@ -89,18 +89,18 @@ class Ids(NamedTuple):
 
     @property
     def longest(self) -> int:
-        """How many bytes the longest id has."""
+        """The number of bytes of the longest id."""
         return int((self.stop - self.start).max(initial=0))
 
     def tokens(self) -> Tokens:
-        """Return the ids as a sequence of text, in as little memory as holds them."""
+        """Return the ids as a sequence of text that uses as little memory as possible."""
         size = self.stop - self.start
         start = self.start.astype(np.uint32) if len(self.text) < 1 << 32 else self.start
         return Tokens(self.text, start, size.astype(np.uint16) if size.max(initial=0) < 1 << 16 else size)
 
 
 def decode(token: bytes) -> str:
-    """Return bytes as an id; bytes that are not UTF-8 become lone surrogates, which `encoded` turns back."""
+    """Return bytes as an id; bytes that are not UTF-8 become lone surrogates, which `encode` turns back."""
     return token.decode(errors="surrogateescape")
 
 
@@ -108,32 +108,32 @@ def encode(text: str) -> bytes:
     """Return an id as bytes, whatever characters it has."""
     try:
         return text.encode(errors="surrogateescape")
-    except UnicodeEncodeError:  # other lone surrogates, as JSON may hold them
+    except UnicodeEncodeError:  # other lone surrogates, which JSON may contain
         return text.encode(errors="surrogatepass")
 
 
 def as_tokens(strings: Sequence[str]) -> Tokens:
-    """Return text as tokens; tokens as they are."""
+    """Return text as tokens; tokens are returned unchanged."""
     return strings if isinstance(strings, Tokens) else Tokens.of(map(encode, strings))
 
 
 POWERS = np.array([10**n for n in range(1, 20)], U)
-"""a whole number has one digit more than powers of ten that are not above it"""
+"""powers of ten; a whole number has one digit more than there are powers of ten that do not exceed it"""
 FOUR = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "u2") % 10 + 48).astype("u1")
 FOUR = FOUR.view("<u4")[:, 0].astype(U)
-"""the four digits of numbers below 10,000"""
+"""the four digits of each number below 10,000"""
 MINUS = 45  # ord("-")
 
 
 def as_text(identifier: Any, name: str) -> str:
-    """Return an id as text; 10.0 is 10."""
+    """Return an id as text; 10.0 becomes 10."""
     if isinstance(identifier, str):
         return identifier
     if identifier is None or (isinstance(identifier, Real) and isnan(identifier)):
         raise DataError(f"{name}: an id is missing ({identifier})")
     kind: Any = type(identifier)
     nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
-    if kind.__hash__ is None or nameless:  # lists, dicts and arrays, and objects that are not written as text
+    if kind.__hash__ is None or nameless:  # lists, dicts and arrays, and objects without a text form
         raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
     try:
         if isinstance(identifier, bytes):
@@ -145,7 +145,7 @@ def as_text(identifier: Any, name: str) -> str:
 
 
 def from_integers(values: npt.NDArray[np.integer]) -> Ids:
-    """Return whole numbers as decimal digits, four at a time from a table; each number ends a cell of whole words."""
+    """Write integers as decimal digits, four at a time from a table; each number ends a cell of whole words."""
     negative = values < 0
     signed = values.astype(np.int64) if values.dtype.kind == "i" else values
     rest: Any = np.where(negative, -signed, signed).astype(U) if negative.any() else signed.astype(U)
@@ -164,7 +164,7 @@ def from_integers(values: npt.NDArray[np.integer]) -> Ids:
 
 
 def from_floats(values: npt.NDArray[np.floating], name: str) -> Ids:
-    """Return numbers as ids; 10.0 is 10."""
+    """Return numbers as ids; 10.0 becomes 10."""
     if not np.isfinite(values).all():
         raise DataError(f"{name}: an id is {values[~np.isfinite(values)][0]}; fill it in, or drop its row")
     whole = values.astype(np.int64) if np.abs(values).max(initial=0) < 2.0**63 else None
@@ -174,11 +174,11 @@ def from_floats(values: npt.NDArray[np.floating], name: str) -> Ids:
 
 
 def from_objects(values: Iterable[Any], name: str) -> Ids:
-    """Return Python objects as ids, each made text by itself."""
+    """Return Python objects as ids, each converted to text."""
     objects = list(values)
     if set(map(type, objects)) == {int} and (whole := np.array(objects)).dtype.kind in "iu":
         return from_integers(whole)
-    try:  # all text, and mostly ASCII, where characters are bytes
+    try:  # all are text, and mostly ASCII, in which a character is a byte
         joined = "".join(objects)
         if joined.isascii():
             return from_buffer(joined.encode(), np.fromiter(map(len, objects), np.int64, len(objects)))
@@ -188,7 +188,7 @@ def from_objects(values: Iterable[Any], name: str) -> Ids:
 
 
 def from_buffer(content: bytes, size: npt.NDArray[np.int64]) -> Ids:
-    """Return ids that stand side by side, given their sizes in bytes."""
+    """Return ids that are adjacent in the content, given their sizes in bytes."""
     stop = PAD + np.cumsum(size)
     return Ids(np.frombuffer(b"\n" * PAD + content + b"\n" * PAD, np.uint8), stop - size, stop)
 
@@ -213,7 +213,7 @@ def from_arrow(array: Any, name: str) -> Ids:
 
 
 def _from_text(array: Any, name: str) -> Ids:
-    """Return Arrow text with large offsets as ids; its bytes are copied once, to have room around them."""
+    """Return Arrow text with 64-bit offsets as ids; its bytes are copied once, to have PAD bytes around them."""
     _, offsets, data = array.buffers()
     edge = np.frombuffer(offsets, np.int64)[array.offset : array.offset + len(array) + 1]
     if not len(array):
@@ -236,7 +236,7 @@ def _check_utf8(text: Bytes, name: str) -> None:
 
 
 def _from_dictionary(array: Any, name: str) -> Ids:
-    """Return codes into a dictionary as ids; nothing is decoded, unless the dictionary is longer than the rows."""
+    """Return codes into a dictionary as ids; nothing is decoded unless the dictionary is longer than the array."""
     if len(array.dictionary) > len(array):
         return from_arrow(array.dictionary_decode(), name)
     entries = from_arrow(array.dictionary, name)
@@ -245,7 +245,7 @@ def _from_dictionary(array: Any, name: str) -> Ids:
 
 AS_BYTES = methodcaller("encode", errors="surrogatepass")
 LOOKUP = 8
-"""ids whose types take as long to check as looking up one missing id in other forms; measured: 13"""
+"""number of ids whose types can be checked in the time of looking up one missing id in other forms; 13 were measured"""
 
 
 def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, float]:
@@ -259,7 +259,7 @@ def rename_docs(docs: Mapping[Any, float], name: str, query: str) -> dict[str, f
 
 
 def are_disguised(docs: Mapping[Any, float], missing: list[str]) -> bool:
-    """True where a document that is missing among text ids is found as a number or as bytes."""
+    """True if a document that is missing among the text ids is present as a number or as bytes."""
     if len(docs) < LOOKUP * len(missing) and {*map(type, docs)} == {str}:
         return False
     if any(map(docs.__contains__, map(AS_BYTES, missing))):

@@ -1,4 +1,4 @@
-"""Qrels: the judged documents, one flat table for all queries."""
+"""Qrels: the judged documents of all queries, in one flat table."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -17,13 +17,13 @@ from gradely.lazy import lazy
 from gradely.tables import count_of
 
 Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
-"""the labels of pools, best first; where they hold one; what was computed from them"""
+"""the labels of pools, best first; which cells hold one; and a cache of what was computed from them"""
 SMALL = 100
-"""judgments of a pool that is shared with all qrels that have the same, and things that are kept of it"""
+"""number of judgments up to which a pool is shared by all qrels with the same labels, and of results cached for it"""
 
 
 def _pool(ascending: Floats) -> Pools:
-    """Return the pool of a query with these labels, and nothing that is known of it; without any, it is padding."""
+    """Return the pool of a query with these labels and an empty cache; without labels, it is padding."""
     has_labels = len(ascending) > 0
     labels = ascending[::-1].copy() if has_labels else np.zeros(1)
     return labels[None, :], np.full((1, len(labels)), has_labels), {}
@@ -35,12 +35,12 @@ def _remembered_pool(ascending: bytes) -> Pools:
 
 
 def _shared_pool(ascending: bytes) -> Pools:
-    """Return the pool with these labels; those of the same few labels are the same, and so is what is known of them.
+    """Return the pool with these labels; pools with the same few labels are the same object and share a cache.
 
-    Where one query after another is evaluated by itself, labels recur: the first two of ten are relevant, or three.
+    If queries are evaluated one at a time, labels recur, such as two relevant documents among ten.
     """
     pool = _remembered_pool(ascending)
-    if len(pool[2]) > SMALL:  # by a thousand measures in turn, so that it does not grow for ever
+    if len(pool[2]) > SMALL:  # emptied if a thousand measures used it, so that it does not grow without bound
         pool[2].clear()
     return pool
 
@@ -51,36 +51,36 @@ class Qrels:
     def __init__(
         self, queries: Sequence[str], start: Ints, docs: Sequence[str], grade: Floats, name: str = "qrels"
     ) -> None:
-        """Hold the columns; nothing is copied."""
+        """Hold the columns without copying them."""
         self.queries, self.start, self.docs, self._grade, self.name = queries, start, docs, grade, name
         self.hashes: tuple[Words, Words] | None = None
-        """hashes of the queries, and of query and document together, where the reader made them"""
+        """hashes of the queries, and of query and document together, if the reader computed them"""
         self.hashed: object = None
-        """what matching makes of it, once"""
+        """the hash table that locate builds from it, once"""
         self.whole = False
-        """True where queries were given as whole numbers, and not as text that looks like them"""
+        """True if queries were given as whole numbers, not as text that looks like them"""
         self.notes: list[str] = []
-        """what was taken for granted when it was read"""
+        """assumptions made when it was read"""
         self.selected = False
-        """True where they are those of some queries, and others do not matter"""
+        """True if only these queries were selected, and others do not matter"""
         self.excluded: Qrels | None = None
-        """documents that are dropped from rankings first"""
+        """documents that are removed from rankings first"""
         self.segments: Mapping[str, str] | None = None
-        """the segment of each query, where means by segment are asked for"""
+        """the segment of each query, if means by segment are requested"""
         self.weights: Mapping[str, float] | None = None
-        """the weight of each query, above 0, where means are weighted"""
+        """the weight of each query, above 0, if means are weighted"""
         self.left_out: dict[str, list[str]] = {}
-        """queries that were judged and do not count, by the reason: `weight` or `empty`"""
+        """judged queries that do not count, by the reason: `weight` or `empty`"""
         self.subtopics: JudgedSubtopics | None = None
-        """the labels by subtopic, where they were read; a document's own label is then the highest of them"""
+        """the labels by subtopic, if they were read; the label of a document is then the highest of them"""
         self.degenerate: dict[object, Bools] = {}
-        """by measure, the queries for which every ranking scores 0, once they were looked for"""
+        """by measure, the queries for which every ranking scores 0, once they are known"""
         self._pools: dict[int, Pools] = {}
         self._preferred: dict[bool, Ints] = {}
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, float]], name: str = "qrels") -> "Qrels":
-        """Make it from {query: {document: label}}, ids as text."""
+        """Create qrels from {query: {document: label}}, with ids as text."""
         queries, tables = list(labels), list(labels.values())
         start = np.zeros(len(tables) + 1, np.int64)
         np.cumsum([len(table) for table in tables], out=start[1:])
@@ -96,7 +96,7 @@ class Qrels:
 
     @lazy
     def index(self) -> dict[str, int]:
-        """Where each query is in `queries`."""
+        """The position of each query in `queries`."""
         return {query: i for i, query in enumerate(self.queries)}
 
     @lazy
@@ -106,21 +106,21 @@ class Qrels:
 
     @lazy
     def sizes(self) -> Ints:
-        """How many judgments each query has."""
+        """The number of judgments of each query."""
         return self.start[1:] - self.start[:-1]
 
     @lazy
     def has_irrelevant(self) -> bool:
-        """True where documents were judged not relevant, so that a document without a judgment is unjudged.
+        """True if some documents were judged not relevant, so that a document without a judgment is unjudged.
 
-        In qrels of relevant documents alone, such a document may as well have been judged not relevant.
+        In qrels that list only relevant documents, such a document may as well have been judged not relevant.
         """
         return bool((self._grade <= 0).any())
 
     def pool(self, i: int) -> Pools:
-        """Return the pool of one query as a Batch has it, and what measures keep of it; made once.
+        """Return the pool of one query as it is in a Batch, with the cache that measures use; made once.
 
-        So rewards, which measure one ranking after another, work on nothing twice that depends on the qrels alone.
+        Rewards evaluate one ranking after another, and so compute nothing twice that depends only on the qrels.
         """
         if i not in self._pools:
             labels = self.grade[self.start[i] : self.start[i + 1]].copy()
@@ -130,23 +130,23 @@ class Qrels:
         return self._pools[i]
 
     def order_by_preference(self, *, by_name: bool) -> Ints:
-        """Return the rows, query by query, as the greedy ideal prefers documents of the same gain; made once."""
+        """Return the rows of each query in the order in which the greedy ideal prefers documents of equal gain."""
         assert self.subtopics is not None
         if by_name not in self._preferred:
             self._preferred[by_name] = self.subtopics.order_rows(self.start, self.docs, by_name=by_name)
         return self._preferred[by_name]
 
     def documents(self, query: str) -> Sequence[str]:
-        """Return the judged documents of one query; none where it has none."""
+        """Return the judged documents of one query; none if it has no judgments."""
         at = self.index.get(query)
         return () if at is None else self.docs[int(self.start[at]) : int(self.start[at + 1])]
 
     def judgments(self, query: str) -> Mapping[str, Any]:
-        """Return {document: what it is judged as} of one query: its label, or how probable each label is."""
+        """Return {document: judgment} of one query: its label, or the probability of each label."""
         return self.labels(query)
 
     def sort_keys(self, rows: npt.NDArray[np.integer]) -> list[Floats]:
-        """Return columns by which documents of the same score are sorted, so that no digit depends on their order."""
+        """Return columns that sort documents of the same score, so no digit depends on the order of the input."""
         labels = [] if self.subtopics is None else [-column for column in self.subtopics.labels[rows].T[::-1]]
         return [*labels, -self.grade[rows]]
 
@@ -155,7 +155,7 @@ class Qrels:
         return Qrels(queries, start, docs, self.grade[rows], self.name)
 
     def labels(self, query: str) -> dict[str, float]:
-        """Return {document: label} of one query; empty where it has none."""
+        """Return {document: label} of one query; empty if it has no judgments."""
         at = self.index.get(query)
         if at is None:
             return {}
@@ -163,7 +163,7 @@ class Qrels:
         return dict(zip(self.docs[rows], self.grade[rows].tolist(), strict=True))
 
     def subtopic_labels(self, query: str) -> dict[str, dict[str, float]]:
-        """Return {document: {subtopic: label}} of one query; empty where subtopics were not read."""
+        """Return {document: {subtopic: label}} of one query; empty if subtopics were not read."""
         at = self.index.get(query)
         if at is None or self.subtopics is None:
             return {}
@@ -176,10 +176,10 @@ class Qrels:
             raise DataError(f"{self.name}: no query {query!r}.{did_you_mean(query, self.queries)}")
 
     def check_certain(self, function: str) -> None:
-        """Refuse labels that are probabilities, for a function that does not take them."""
+        """Refuse labels that are probabilities, for a function that does not support them."""
 
     def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
-        """Return the ranking of a query without the documents that are dropped first."""
+        """Return the ranking of a query without its excluded documents."""
         excluded = self.excluded.labels(query) if self.excluded is not None else {}
         return {doc: score for doc, score in ranking.items() if str(doc) not in excluded} if excluded else ranking
 
@@ -188,5 +188,5 @@ class Qrels:
         return len(self.start) - 1
 
     def __repr__(self) -> str:
-        """Say what it holds."""
+        """Return a summary."""
         return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.docs), 'judgment')})"

@@ -1,4 +1,4 @@
-"""Raters: from the labels that several people or models gave to how probable each label is."""
+"""Raters: label probabilities from the labels that several people or models gave."""
 
 import os
 from collections import Counter
@@ -15,8 +15,8 @@ from gradely.tables import count_of
 def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
     """Return judgments in which the probability of a label is the share of raters who gave it.
 
-    `raters` is {name: qrels}, or a list of qrels, each whatever read_qrels takes. A document that some raters did not
-    judge has the shares of those who did, and a note says how many there are.
+    `raters` is {name: qrels} or a list of qrels, each in any form that read_qrels accepts. If some raters did not judge
+    a document, its shares are those of the raters who did, and a note says how many such documents there are.
 
     >>> shares = label_shares({"ann": {"q": {"a": 2, "b": 0}}, "bob": {"q": {"a": 1, "b": 0}}})
     >>> shares.judgments("q")
