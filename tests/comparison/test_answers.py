@@ -112,9 +112,9 @@ def test_the_caption_says_by_which_method_the_intervals_of_means_are():
     assert "of means" not in describe_tests(found, means=False) and "seed" not in describe_tests(found, means=False)
     assert "Random seed: 0." in describe_tests(pairwise(values[0], test="randomization"), means=False)
     assert "Random seed: 0." in describe_tests(found, means=False, random_ties=True)
-    alone = "Nothing is tested: there is one run. Intervals: 95 %; those of means are by the studentised bootstrap "
+    alone = "Intervals: 95 %; those of means are by the studentised bootstrap "
     assert describe_tests(pairwise(many[:, :1])) == f"{alone}(10,000 draws), uncorrected. Random seed: 0."
-    assert describe_tests(pairwise(many[:, :1]), means=False) == "Nothing is tested: there is one run."
+    assert describe_tests(pairwise(many[:, :1]), means=False) == ""
 
 
 def test_csv_says_how_its_intervals_of_means_came_about():

@@ -267,7 +267,9 @@ def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capf
     (tmp_path / "b").write_text("1 Q0 x 1 1 t\n")
     text = said(capfd, "compare", "q", "a", "b", "-m", "RR").out
     assert text.startswith("By RR, a has the highest mean, but nothing is tested: there is one query")
-    assert "paired t-test" not in text and "power" not in text and "Raised" not in text
+    assert text.count("ested") == 1 and "paired t-test" not in text and "power" not in text and "Raised" not in text
+    for more in ([], ["--pairs"]):  # a table for programs has no first line: there a note says it
+        assert said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "csv", *more).err.count("ested") == 1
     rows = list(csv.DictReader(io.StringIO(said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "csv").out)))
     assert [(row["mean"], row["low"], row["high"]) for row in rows] == [("1.0", "", ""), ("0.0", "", "")]
     assert "[1.0000" not in gradely.compare("q", {"a": "a", "b": "b"}, ["RR"]).to_html()

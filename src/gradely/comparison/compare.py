@@ -265,11 +265,13 @@ class Comparison(Result):
             f"{settings.describe(weighted=board.weights is not None)}, {settings.precision} precision"
         )
         drawn = settings.ties in ("random", "sampled")
-        return f"{describe_tests(self.pairwise, means=means, random_ties=drawn)} Data: {data}."
+        return f"{describe_tests(self.pairwise, means=means, random_ties=drawn)} Data: {data}.".lstrip()
 
     def legend(self) -> str:
-        """Return what the marks of the table mean."""
+        """Return what the marks of the table mean; empty where nothing is significant, and nothing is marked."""
         kind = f"{self.board.subject}s"
+        if not self.pairwise.significant.any():
+            return ""
         if self.letters:
             text = f"Raised letters: significantly better than the {kind} with these letters."
             hint = " A ? behind a letter: labels of unjudged documents could turn that difference."
@@ -285,6 +287,10 @@ class Comparison(Result):
     def notes_with_means(self) -> list[Note]:
         """The same, and how intervals of means came about: for pages and JSON, which show these."""
         return self.notes + note_means(self.pairwise)
+
+    def notes_at(self, digits: int) -> list[Note]:
+        """Return the notes, but for why nothing is tested, which the answer says."""
+        return self.view().notes_at(digits)
 
     def view(self, *, pairs: bool = False, influence: bool = False) -> "ComparisonView":
         """Return the comparison as it prints with every pair, or with the influence of single queries, too."""
@@ -336,6 +342,10 @@ class ComparisonView(Result):
         """Those of the comparison."""
         return self.comparison.notes
 
+    def notes_at(self, digits: int) -> list[Note]:  # noqa: ARG002 - as all results have it
+        """Return the notes, but for why nothing is tested, which the answer says."""
+        return [note for note in self.notes if note.kind != "untested"]
+
     def table(self) -> Table:
         """Return one row per run, or per pair."""
         return self.comparison.pairs_table() if self.pairs else self.comparison.table()
@@ -358,16 +368,17 @@ class ComparisonView(Result):
         return self._remarks(means=False)
 
     def lines_beside(self, form: str, digits: int | None = None) -> list[str]:
-        """Return what a format leaves out; CSV and TSV show intervals of means, and how they came about is said."""
-        if self.pairs or form not in ("csv", "tsv"):
+        """Return what a format leaves out: of CSV and TSV all notes, and how the intervals of means came about."""
+        if form not in ("csv", "tsv"):
             return super().lines_beside(form, digits)
-        return shorten_list([*self._remarks(means=True), *map(str, self.comparison.notes_with_means)])
+        notes = self.notes if self.pairs else self.comparison.notes_with_means
+        return shorten_list([*self._remarks(means=not self.pairs), *map(str, notes)])
 
     def _remarks(self, *, means: bool) -> list[str]:
         comparison = self.comparison
-        tested = len(comparison.pairwise.pairs) > 0
+        tested, legend = len(comparison.pairwise.pairs) > 0, comparison.legend()
         return [
-            *([comparison.legend()] if tested and not self.pairs else []),
+            *([legend] if legend and not self.pairs else []),
             *([] if comparison.systems is None else comparison.systems.remarks()),
             comparison.caption(means=means),
             *([] if comparison.segments is None else [comparison.segments.caption()]),

@@ -19,16 +19,15 @@ LONGEST = 60
 def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool = False) -> str:
     """Return what is needed to test again, in sentences: test, alpha, family, correction, intervals, seed.
 
-    `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn.
+    `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn. Why nothing
+    is tested, where that is so, is part of the answer.
     """
     design, tested = pairwise.design, len(pairwise.pairs) > 0
     means = means and bool(pairwise.means_method)
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
-    parts = [
-        f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}."
-        if tested
-        else f"{explain_untested(pairwise).capitalize()}."
-    ]
+    parts = []
+    if tested:
+        parts.append(f"Test: {pairwise.test_name}{draws}, α = {design.alpha:g}; {describe_family(pairwise)}.")
     over = ", over queries alone, are" if pairwise.subject == "system" else " are"
     of_means = f"those of means{over} {pairwise.means_method}, uncorrected" if means else ""
     intervals = [text for text in (_describe_intervals(pairwise) if tested else "", of_means) if text]
