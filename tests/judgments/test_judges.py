@@ -475,6 +475,10 @@ def test_what_is_said_of_three_judges():
     assert of_three() == "Krippendorff's α of the 3 judges on 2 shared documents is .00."
     judged["z"] = {"a": 1, "b": 0, "c": 0}
     assert of_three().endswith("; κ of two judges goes from .00 (x and y) to 1.00 (x and z).")
+    judged["z"] = {"a": 0, "b": 0}
+    assert of_three().endswith("; κ of two judges is .00 for every pair.")
+    judged["w"] = {"a": 0, "b": 0}  # with z: one label alone, so that κ is undefined
+    assert of_three().endswith("; κ of two judges is .00 for 5 of 6 pairs.")
 
 
 @pytest.mark.parametrize("judges", [2, 3, 4, 5])

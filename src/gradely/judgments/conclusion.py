@@ -149,6 +149,9 @@ def describe_many(
     if len(known) < 2:
         return f"{told}."
     (least, low), (most, high) = known[0], known[-1]
+    if _short(least) == _short(most):
+        where = "every pair" if len(known) == len(pairs) else f"{len(known)} of {len(pairs)} pairs"
+        return f"{told}; κ of two judges is {_short(least)} for {where}."
     ends = f"{_short(least)} ({low.first} and {low.second}) to {_short(most)} ({high.first} and {high.second})"
     return f"{told}; κ of two judges goes from {ends}."
 
