@@ -111,6 +111,11 @@ def test_several_runs_in_place_of_one_and_one_in_place_of_several():
             DataError, match=r"run: looks like several runs by name, 'bm25'.* evaluate_runs\(qrels, runs\)"
         ):
             gradely.evaluate(QRELS, runs, ["RR"])
+    for name in ("score", "predicted_rating", "rank"):
+        with pytest.raises(
+            DataError, match=rf"run: query 'q1', document 'a': expected a number, .*{{query: {{document: {name}}}}}$"
+        ):
+            gradely.evaluate(QRELS, {"q1": {"a": {"text": "some words", name: 0.5}}}, ["RR"])
     frame = pl.DataFrame({"query": ["q1"], "document": ["a"], "score": [1.0]})
     for run, says in (
         (RUN, "this looks like one run"),

@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from gradely.data.column_roles import Names
+from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
 from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
@@ -265,6 +265,11 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
     """Refuse runs by name where one run is expected: paths, or rankings by query, in place of a ranking."""
     first = next(iter(runs.values()), None)
     inside = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
+    if isinstance(first, MAPPING) and isinstance(inside, MAPPING):
+        fields = [key for key in inside if normalize(key) in map(normalize, ROLES["score"])]
+        if fields:
+            where = f"{name}: query {clip(str(next(iter(runs))))}, document {clip(str(next(iter(first))))}"
+            raise DataError(f"{where}: expected a number, found fields: give {{query: {{document: {fields[0]}}}}}")
     names_file = isinstance(first, str) and ("." in first or os.sep in first)
     if names_file or isinstance(first, os.PathLike | Run) or isinstance(inside, (*MAPPING, list, tuple)):
         names = ", ".join(clip(str(one), 30) for one in islice(runs, 3))
