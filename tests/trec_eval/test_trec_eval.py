@@ -260,6 +260,7 @@ def test_wrong_options_have_the_exit_code_of_trec_eval_and_one_clear_line(trec_e
         (QRELS, "", 2, "empty"),
         (QRELS + "\n", RUN, 2, "qrels:7: malformed"),
         ("1 0 a\n", RUN, 2, "3 fields instead of 4"),
+        ("1\n", RUN, 2, "1 field instead of 4"),
         ("1 0 a 1 x\n", RUN, 2, "5 fields instead of 4"),
         (QRELS, "1 Q0 a 1 0.5\n", 2, "5 fields instead of 6"),
         (QRELS, "1 Q0 a 1 nan x\n" + RUN, 2, "nan"),

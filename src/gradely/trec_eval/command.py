@@ -250,7 +250,7 @@ def read_zscores(path: str) -> Known:
     for number, line in enumerate(content.removesuffix(b"\n").split(b"\n"), 1):
         fields = line.split()
         if len(fields) != 4:
-            problem = f"{len(fields)} fields instead of 4 (query measure mean deviation)"
+            problem = f"{count_of(len(fields), 'field')} instead of 4 (query measure mean deviation)"
             raise Quit(BAD_ZSCORES, f"{path}:{number}: malformed line, {problem}: {clip(line)}")
         mean, deviation = (atof(field.decode("latin-1")) for field in fields[2:])
         reference[fields[0], fields[1].decode("latin-1")] = (mean, deviation)

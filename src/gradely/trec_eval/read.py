@@ -26,6 +26,7 @@ from gradely.data.table import IrregularText
 from gradely.errors import InputError, clip
 from gradely.kernel.parameters import EXACT
 from gradely.settings import Settings
+from gradely.tables import count_of
 from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atof, atol
 
 
@@ -221,7 +222,7 @@ def _judgments(source: Source, compat: int) -> Iterator[tuple[int, str, bytes, s
             continue
         fields = line.split()
         if len(fields) != 4:
-            problem = f"{len(fields)} fields instead of 4 (query iteration document label)"
+            problem = f"{count_of(len(fields), 'field')} instead of 4 (query iteration document label)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
         query, group, doc, label = fields
         yield number, decode(query), group, decode(doc), _label(label)
@@ -320,7 +321,7 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
         if not fields or (compat == 10 and fields[0].startswith("#")):
             continue
         if len(fields) < 6:
-            problem = f"{len(fields)} fields instead of 6 (query Q0 document rank score tag)"
+            problem = f"{count_of(len(fields), 'field')} instead of 6 (query Q0 document rank score tag)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
         if fields[0] in qrels.index:
             rows.setdefault(fields[0], []).append((_score(source, number, fields[4]), fields[2]))

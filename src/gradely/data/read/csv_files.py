@@ -114,7 +114,8 @@ class CsvTable(Table):
                 unrated += 1
                 continue
             if len(row) != layout.width:
-                problem = f"{len(row)} fields instead of {layout.width}: {clip(layout.delimiter.decode().join(row))}"
+                text, found = layout.delimiter.decode().join(row), count_of(len(row), "field")
+                problem = f"{found} instead of {layout.width}: {clip(text)}"
                 raise InputError(f"{self.name}:{line}: {problem}")
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
             rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
@@ -197,7 +198,7 @@ def csv_records(source: Source, delimiter: str) -> Iterator[tuple[int, dict[str,
     header, _ = _header(source, delimiter)
     for line, row in _records(source, delimiter):
         if len(row) != len(header):
-            problem = f"{len(row)} fields instead of {len(header)}: {clip(delimiter.join(row))}"
+            problem = f"{count_of(len(row), 'field')} instead of {len(header)}: {clip(delimiter.join(row))}"
             raise InputError(f"{source.name}:{line}: {problem}")
         yield line, dict(zip(header, row, strict=True))
 

@@ -14,6 +14,7 @@ from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.source import Report, Source
 from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, describe_merged
 from gradely.errors import DataError, GradelyError, InputError, clip
+from gradely.tables import count_of
 
 
 class Values(dict[str, Mapping[str, float]]):
@@ -127,7 +128,8 @@ def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
     for number, line in source.lines():
         words = line.decode().split()
         if len(words) != 3:
-            raise InputError(f"{source.name}:{number}: {len(words)} fields instead of 3 ({WEIGHT}): {clip(line)}")
+            found = count_of(len(words), "field")
+            raise InputError(f"{source.name}:{number}: {found} instead of 3 ({WEIGHT}): {clip(line)}")
         rows.add(number, words[0], words[1], to_number(source, "weight", number, words[2]))
     return rows.values
 
@@ -170,8 +172,9 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     """Return query, document and value of a line."""
     words = line.split()
     if len(words) < layout.width or (len(words) > layout.width and not layout.extra):
+        found = count_of(len(words), "field")
         raise InputError(
-            f"{source.name}:{number}: {len(words)} fields instead of {layout.width} ({layout.fields}): {clip(line)}"
+            f"{source.name}:{number}: {found} instead of {layout.width} ({layout.fields}): {clip(line)}"
             f"{_hint(layout, len(words))}"
         )
     if b"\r" in line.rstrip(b"\r"):
