@@ -77,7 +77,7 @@ def test_what_is_not_derived_for_a_judge_is_refused():
     groups = {"a": [RUNS["a"], RUNS["b"]], "b": [RUNS["b"]]}
     assert "several runs" in refusal(gradely.compare, HUMAN, groups, ["AP"], **keywords)
     assert "use 'qrels'" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], queries="both", **keywords)
-    assert "the slope is" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], slope=0, **keywords)
+    assert "the slope must be" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], slope=0, **keywords)
     gate = [gradely.gate, HUMAN, RUNS["a"], RUNS["b"], ["AP"]]
     assert "use 'qrels'" in refusal(*gate, queries="both", **keywords)
     assert "weights" in refusal(*gate, weights=dict.fromkeys(QUERIES, 1), **keywords)
