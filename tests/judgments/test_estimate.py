@@ -130,6 +130,18 @@ def test_what_cannot_be_estimated_is_refused_in_one_line():
     assert "1 of 40 queries of qrels have no segment, like 'q39'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, by=kinds)
 
 
+def test_a_judge_who_never_differs_from_people_is_named():
+    copied = {query: HUMAN.get(query, of) for query, of in LLM.items()}
+    found = gradely.estimate(HUMAN, RUNS, ["AP"], judge=copied)
+    says = "the same label as people to all 168 documents that both judged"
+    assert any(says in str(note) for note in found.notes)
+    other = {**copied, "q00": {**copied["q00"], "d0": 3 - copied["q00"]["d0"]}}
+    assert not any("copies" in str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=other).notes)
+    ones = {query: dict.fromkeys(of, 1) for query, of in LLM.items()}
+    found = gradely.estimate({query: ones[query] for query in HUMAN}, RUNS, ["AP"], judge=ones)
+    assert not any("copies" in str(note) for note in found.notes)
+
+
 def test_notes_say_what_was_left_out_and_what_does_not_fit():
     more = HUMAN | {"zz": {"d1": 1}}
     notes = [str(note) for note in gradely.estimate(more, RUNS, ["AP"], judge=LLM).notes]

@@ -139,7 +139,7 @@ def judge_runs(
         list(labels.qrels.queries),
         list(its.qrels.queries),
         every.segments,
-        [*notes, *_note_pools(both, every), *about],
+        [*notes, *_note_pools(both, every), *_note_copies(both, every), *about],
     )
 
 
@@ -204,6 +204,24 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
         "estimate takes for granted that it labelled all queries in the same way"
     )
     return [*notes, Note("pools", int(chosen.sum()), len(judge), text)]
+
+
+def _note_copies(human: Qrels, judge: Qrels) -> list[Note]:
+    """Say where the judge never differs from people: then its labels may be theirs, which were to correct it."""
+    pairs = [
+        (label, its[document])
+        for query in human.queries
+        for its in [judge.judgments(query)]
+        for document, label in human.judgments(query).items()
+        if document in its
+    ]
+    if any(label != other for label, other in pairs) or all(label == pairs[0][0] for label, _ in pairs):
+        return []
+    text = (
+        f"the judge gives the same label as people to all {len(pairs):,} documents that both judged; if its labels are "
+        "copies of theirs, it seems better than it is"
+    )
+    return [Note("copies", len(pairs), len(pairs), text)]
 
 
 def check_judged(design: Design, settings: Settings, slope: object, *, weights: Any = None, groups: Any = None) -> None:
