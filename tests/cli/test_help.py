@@ -97,20 +97,32 @@ def test_a_table_fits_its_width_and_loses_nothing(table, width):
     assert to_text(table) == to_text(table._replace(width=1000))
 
 
+RUNS = ("qrels.txt", "dense.run", "lexical.run", "popular.run")
+
+
+@pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize(
-    "command", [["compare", "--pairs", "--influence"], ["ties"], ["evaluate", "-q"], ["users", "-m", "eGAP"]]
+    "command",
+    [
+        ["compare", *RUNS, "--pairs", "--influence"],
+        ["ties", *RUNS],
+        ["evaluate", *RUNS, "-q"],
+        ["users", *RUNS, "-m", "eGAP"],
+        ["measures"],
+    ],
+    ids=lambda command: command[0],
 )
-def test_a_terminal_of_80_columns_breaks_no_line(demo, command):  # noqa: F811
+def test_a_terminal_breaks_no_line(demo, command, width):  # noqa: F811
     """A real terminal: what is wider wraps inside of words."""
-    name, *more = command
     main, other = pty.openpty()
     import fcntl
     import struct
     import termios
 
-    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 80, 0, 0))
-    arguments = [sys.executable, "-m", "gradely", name, "qrels.txt", "dense.run", "lexical.run", "popular.run", *more]
-    with subprocess.Popen(arguments, stdout=other, stderr=subprocess.DEVNULL) as process:
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
+    with subprocess.Popen(
+        [sys.executable, "-m", "gradely", *command], stdout=other, stderr=subprocess.DEVNULL
+    ) as process:
         os.close(other)
         out = b""
         while True:
@@ -124,7 +136,7 @@ def test_a_terminal_of_80_columns_breaks_no_line(demo, command):  # noqa: F811
     os.close(main)
     assert process.returncode == 0
     lines = re.sub(r"\x1b\[[01]m", "", out.decode()).splitlines()
-    assert len(lines) > 5 and max(map(len, lines)) <= 80
+    assert len(lines) > 5 and max(map(len, lines)) <= width
 
 
 def test_p_values_have_one_format():

@@ -82,7 +82,7 @@ def test_a_full_temporary_folder_never_cuts_the_input_short(large, command, says
 FEATURES = "gradely {} {} --feature 1 --feature 2 --feature 3 --feature 4 -m AP --threads 4 --format csv"
 
 
-@pytest.mark.parametrize("command", ["evaluate", "ties"])
+@pytest.mark.parametrize("command", ["evaluate", "compare", "ties"])
 def test_features_of_a_letor_file_have_the_same_values_from_a_pipe_every_time(folder, command):
     draw = random.Random(1)
     lines = (

@@ -481,3 +481,45 @@ def test_no_table_is_cut(browser, tmp_path, width):  # noqa: F811
         ".map((e) => e.getAttribute('aria-label'))"
     )
     assert cut == []
+
+
+CONTRAST = """(() => {
+  const light = (colour) => {
+    const [r, g, b] = colour.match(/[0-9.]+/g).slice(0, 3).map((v) => v / 255)
+      .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const ground = light(getComputedStyle(document.body).backgroundColor);
+  const cell = document.querySelector('#matrix-table tbody').insertRow().insertCell();
+  const found = ['sure-better', 'unsure-better', 'sure-worse', 'unsure-worse'].map((kind) => {
+    cell.className = kind;
+    const [low, high] = [light(getComputedStyle(cell).backgroundColor), ground].sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  });
+  cell.parentElement.remove();
+  return found;
+})()
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_significant_cells_stand_out_more_than_others(demo, browser, scheme):  # noqa: F811
+    """In dark mode the others glowed, and these receded."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    try:
+        browser.open(demo[0] / "page.html")
+        better, maybe_better, worse, maybe_worse = browser.ask(CONTRAST)
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert better > 2 * maybe_better and worse > 2 * maybe_worse
+
+
+def test_short_names_do_not_break_on_a_phone(demo, browser):  # noqa: F811
+    browser.open(demo[0] / "page.html", width=390)
+    heights = browser.ask(
+        "[...document.querySelectorAll('tbody th')].filter((e) => e.offsetParent && e.textContent.length < 12)"
+        ".map((e) => { const r = document.createRange(); r.selectNodeContents(e);"
+        " return r.getBoundingClientRect().height / parseFloat(getComputedStyle(e).fontSize); })"
+    )
+    assert len(heights) > 5 and max(heights) < 2  # in lines of 1.5 times the size of the font, one
