@@ -14,8 +14,8 @@ ROW = 26
 """height of a row of the leaderboard"""
 LIGHT, DARK = "#eef3f8", "#0b4f8a"
 """of no agreement and of full agreement: the darker, the better, in grey, too"""
-PALE = 0.5
-"""up to this κ, cells are light, and the number on them is dark"""
+PALE = 0.71
+"""up to this κ, a dark number on a cell has more contrast than a white one: at least 4.2 : 1 either way"""
 MOST_NUMBERS = 25
 """with more judges, there is no room for numbers in the cells"""
 
