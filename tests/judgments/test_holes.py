@@ -416,7 +416,7 @@ def test_runs_with_the_same_ranking_are_equal_by_bounds_too(measure, ties):
 def test_sentences_about_bounds_do_not_say_that_labels_reach_them():
     qrels, runs = {"q": {"a": 1}}, {"one": {"q": ["x", "a"]}, "two": {"q": ["a", "y"]}, "three": {"q": ["z", "a"]}}
     assert "and never outside -" in gradely.holes(qrels, dict(list(runs.items())[:2]), ["ERR"]).summary()
-    assert gradely.holes(qrels, runs, ["ERR"]).summary().endswith(" perhaps turn each of the 3.")
+    assert gradely.holes(qrels, runs, ["ERR"]).summary().endswith(" may reverse each of the 3.")
 
 
 def test_the_caption_says_which_labels_are_allowed():
@@ -488,8 +488,8 @@ def test_the_sentence_says_who_wins_or_that_nobody_can_know():
     assert summary("good", "bad", "twin") == f"All 3 pairs of runs are decided by P@2, whatever {last}"
     others = {"b": {"q": ["h", "b"]}, "c": {"q": ["i", "b"]}, "d": {"q": ["j", "b"]}}
     assert gradely.holes(qrels, others, ["P@2"]).summary() == (
-        "No pair of runs is decided by P@2: the labels of the 3 unjudged documents in the top 2 could turn each of the "
-        "3."
+        "No pair of runs is decided by P@2: the labels of the 3 unjudged documents in the top 2 could reverse each of "
+        "the 3."
     )
 
 

@@ -599,7 +599,7 @@ def test_notes_count_what_not_all_judges_have():
 def test_labels_beyond_those_of_all_others_are_counted():
     odd = {query: docs | ({"a": 10} if query == "q03" else {}) for query, docs in LIKES_A.items()}
     notes = [str(note) for note in gradely.judges({"x": LIKES_A, "y": LIKES_C, "z": odd}).notes]
-    assert notes == ["z: 1 of 60 labels beyond those of all other judges: 10"]
+    assert notes == ["z: 1 of 60 labels lies outside the range of all other judges: 10"]
     assert not gradely.judges({"x": LIKES_A, "y": LIKES_C}).notes
 
 

@@ -190,8 +190,8 @@ class Holes(Result):
             return f"{_say_pair(pairs[0])} the labels of the {open_documents} {where}."
         decided, labels = sum(pair.decided for pair in pairs), f"the labels of the {open_documents} {where}"
         if not decided:
-            turn = "could turn" if pairs[0].exact else "perhaps turn"
-            return f"No pair of runs is decided by {measure}: {labels} {turn} each of the {len(pairs):,}."
+            reverse = "could reverse" if pairs[0].exact else "may reverse"
+            return f"No pair of runs is decided by {measure}: {labels} {reverse} each of the {len(pairs):,}."
         of = f"All {len(pairs):,}" if decided == len(pairs) else f"{decided:,} of {len(pairs):,}"
         are = "is" if decided == 1 else "are"
         return f"{of} pairs of runs {are} decided by {measure}, whatever {labels}."

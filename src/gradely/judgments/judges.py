@@ -480,7 +480,7 @@ def _note_shared(together: SeveralQrels) -> list[Note]:
 
 
 def _note_scales(together: SeveralQrels) -> list[Note]:
-    """Say which judges give labels beyond those of all others: by another scale, or by mistake."""
+    """Name judges with labels outside the range of all others, by another scale or by mistake."""
     notes = []
     for j, judge in enumerate(together.qrels):
         own, others = together.labels[:, j], np.delete(together.labels, j, axis=1)
@@ -489,7 +489,8 @@ def _note_scales(together: SeveralQrels) -> list[Note]:
         if count:
             size = int(np.count_nonzero(~np.isnan(own)))
             values = ", ".join(f"{label:g}" for label in np.unique(own[beyond])[:SCALE].tolist())
-            text = f"{judge}: {count:,} of {count_of(size, 'label')} beyond those of all other judges: {values}"
+            lie = f"{'lies' if count == 1 else 'lie'} outside the range of all other judges"
+            text = f"{judge}: {count:,} of {count_of(size, 'label')} {lie}: {values}"
             notes.append(Note("scale", count, size, text))
     return notes
 
