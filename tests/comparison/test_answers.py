@@ -389,6 +389,10 @@ def test_long_names_of_baselines_are_cut(length, shown):
     [
         (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, "0.05", ""),  # 1 / 20 is not below .05
         (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 20}, None, ""),
+        (runs_at(0.5, 0.4), {"test": "bootstrap", "resamples": 19}, "0.05", ""),
+        (runs_at(0.5, 0.4), {"test": "bootstrap", "resamples": 20}, None, ""),
+        (runs_at(0.5, 0.4), {"test": "max-t", "resamples": 19}, "0.05", ""),
+        (runs_at(0.5, 0.4), {"test": "tukey", "resamples": 19}, "0.05", ""),
         (runs_at(0.5, 0.4, queries=5), {"test": "wilcoxon"}, "0.062", ""),  # 2 / 2^5
         (runs_at(0.5, 0.4, queries=6), {"test": "wilcoxon"}, None, ""),
         (runs_at(0.5, 0.4, queries=6), {"test": "t"}, None, ""),
