@@ -128,7 +128,7 @@ class Pick(NamedTuple):
     """The column of a role, and notes about other columns that could have been meant."""
 
     column: str | None
-    """None where rows have no label"""
+    """None if rows have no label"""
     note: str | None = None
 
 

@@ -1,4 +1,4 @@
-"""Run: what was retrieved, {query: {document: score}}, in memory, in a table, or in an engine."""
+"""Run: the retrieved documents, {query: {document: score}}, in memory, in a table, or in an engine."""
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,15 +17,18 @@ Scores: TypeAlias = Mapping[str, Mapping[str, float]]
 
 
 class Run:
-    """A run: the scores by query and document, ids as text, and its name."""
+    """A run: scores by query and document, with ids as text, and its name.
+
+    The scores are a dict of dicts, TableScores (a Table that is read later), or LazyScores (a frame in an engine).
+    """
 
     def __init__(self, scores: Scores, name: str = "run", where: str = "") -> None:
-        """Hold the scores, what the run is called, and what errors call it, where it is from a file."""
+        """Hold the scores, the name of the run, and its name in error messages, which is that of its file."""
         self.scores, self.name, self.where = scores, name, where or name
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was taken for granted when it was read."""
+        """The assumptions made when it was read."""
         return getattr(self.scores, "notes", ())
 
     def __len__(self) -> int:
@@ -33,7 +36,7 @@ class Run:
         return len(self.scores)
 
     def __repr__(self) -> str:
-        """Say what it holds."""
+        """Return a summary."""
         return f"Run({self.name}: {count_of(len(self), 'query')})"
 
 
@@ -42,11 +45,11 @@ class LazyScores(Mapping[str, Mapping[str, float]]):
 
     @abstractmethod
     def find_hits(self, qrels: "Qrels", settings: "Settings", report: "Report") -> "Hits":
-        """Return where the judged documents stand."""
+        """Return the hits of the run."""
 
     @abstractmethod
     def first_scores(self, query: str, most: int) -> "Floats":
-        """Return some of the scores of a query, at most a given number."""
+        """Return at most `most` scores of a query."""
 
     @abstractmethod
     def find_tops(self, depth: int, settings: "Settings") -> Iterable[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Selection: which queries count and how much, which documents are dropped first, and which segment a query is in."""
+"""Selection: which queries count, their weights and segments, and which documents are removed first."""
 
 import copy
 import os
@@ -24,16 +24,16 @@ from gradely.tables import count_of
 T = TypeVar("T")
 
 COLUMNS = {"by": "segment", "weights": "weight"}
-"""what the column of a table of its own is called, by the option"""
+"""the column of a separate table, by option"""
 
 
 def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
-    """Return the query policy, and the queries that count where they are named."""
+    """Return the query policy, and the queries that count if they are listed."""
     return (queries, None) if isinstance(queries, str) else ("qrels", queries)
 
 
 def name_queries(queries: Any) -> Iterable[Any] | None:
-    """Return the queries that count where they are named; refuse a policy by which runs have queries of their own."""
+    """Return the queries that count if they are listed; refuse a policy that depends on the run."""
     policy, only = split_queries(queries)
     if policy != "qrels":
         raise InputError(f"queries={policy!r}: runs are ranked by the same queries; use 'qrels' or a list of queries")
@@ -51,7 +51,7 @@ def read_selected(
     weights: Any = None,
     subtopics: bool = False,
 ) -> Qrels:
-    """Read qrels, and what is to be selected."""
+    """Read qrels, and apply the selection."""
     if isinstance(qrels, Iterator) and (isinstance(by, str) or isinstance(weights, str)):
         qrels = list(qrels)  # segments and weights may be columns of it
     held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels  # segments may come from the same pipe
@@ -60,7 +60,7 @@ def read_selected(
         columns=columns,
         duplicates=settings.duplicates,
         threads=settings.threads,
-        subtopics=subtopics and (not isinstance(held, Mapping) or are_by_subtopic(held)),  # else the measure refuses
+        subtopics=subtopics and (not isinstance(held, Mapping) or are_by_subtopic(held)),  # or the measure refuses
     )
     segments = None if by is None else read_segments(by, qrels, columns)
     weighed = None if weights is None else read_weights(weights, qrels, columns)
@@ -78,7 +78,7 @@ def select(
     exclude_self: bool = False,
     weights: Mapping[str, float] | None = None,
 ) -> Qrels:
-    """Return the qrels with what is to be selected; those that are given are not changed."""
+    """Return the qrels with the selection applied; the given ones are not changed."""
     if only is not None:
         qrels = only_queries(qrels, only)
     if segments is None and exclude is None and weights is None and not exclude_self:
@@ -94,7 +94,7 @@ def select(
 
 
 def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping[str, T]:
-    """Return what queries have; refuse it where it is of other queries alone."""
+    """Return the values of queries; refuse them if none of the queries is in the qrels."""
     if not any(query in values for query in qrels.queries):
         theirs = f": they are called {clip(qrels.queries[0])}, in {option} {clip(next(iter(values)))}" if values else ""
         raise DataError(f"{option}: no query of {qrels.name} has a {COLUMNS[option]}{theirs}")
@@ -102,7 +102,7 @@ def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping
 
 
 def _add_self(qrels: Qrels) -> Qrels:
-    """Return the documents that are dropped from rankings first, those that have the id of their query among them."""
+    """Return the documents to remove from rankings, including those that have the id of their query."""
     if qrels.excluded is None:
         queries = qrels.queries
         return Qrels(queries, np.arange(len(queries) + 1), queries, np.ones(len(queries)), "excluded documents")
@@ -111,7 +111,7 @@ def _add_self(qrels: Qrels) -> Qrels:
 
 
 def _weigh(qrels: Qrels, weights: Mapping[str, float]) -> Qrels:
-    """Return the qrels with weights; queries of weight 0 are left out, and every other one needs a weight."""
+    """Return the qrels with weights; queries of weight 0 are left out, and every other query needs a weight."""
     lacking = [query for query in qrels.queries if query not in weights]
     if lacking:
         many = f"{len(lacking):,} of {count_of(len(qrels), 'query')}"
@@ -125,11 +125,11 @@ def _weigh(qrels: Qrels, weights: Mapping[str, float]) -> Qrels:
 
 
 def leave_out(qrels: Qrels, queries: Collection[str], reason: str) -> Qrels:
-    """Return the judgments without some queries, which do not count for a reason; some must be left."""
+    """Return the qrels without some queries, which do not count for a reason; some must remain."""
     names = set(queries)
     rest = _take(qrels, np.array([i for i, query in enumerate(qrels.queries) if query not in names], np.int64))
     rest.left_out = qrels.left_out | {reason: [query for query in qrels.queries if query in names]}
-    rest.levels, rest.selected = qrels.levels, qrels.selected  # the labels of the collection stay what they are
+    rest.levels, rest.selected = qrels.levels, qrels.selected  # the labels of the collection stay the same
     return rest
 
 
@@ -146,7 +146,7 @@ def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
 
 
 def _take(qrels: Qrels, at: Ints) -> Qrels:
-    """Return the judgments of the queries at some places."""
+    """Return the judgments of the queries at some positions."""
     rows = ranges(qrels.start[at], qrels.start[at + 1] - qrels.start[at])
     start = np.concatenate([[0], np.cumsum(qrels.start[at + 1] - qrels.start[at])])
     docs = [qrels.docs[row] for row in rows.tolist()]
@@ -165,7 +165,7 @@ def read_queries(path: str) -> list[str]:
 def read_segments(by: Any, qrels: Any, columns: Names | None = None) -> dict[str, str]:
     """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment.
 
-    A query may have none; rows without a value in that column say nothing about their query.
+    A query may have none; rows without a value in that column are ignored.
     """
     segments = _read_column(by, "by", qrels, columns)
     return {query: as_text(segment, "by") for query, segment in segments.items() if not _is_missing(segment)}
@@ -179,7 +179,7 @@ def read_weights(weights: Any, qrels: Any, columns: Names | None = None) -> dict
 
 
 def _to_weight(query: str, value: Any) -> float:
-    """Return a weight as a number; refuse what is none, and what is below 0."""
+    """Return a weight as a number; refuse anything but a number of at least 0."""
     try:
         weight = float(value)
     except (TypeError, ValueError):
@@ -191,12 +191,12 @@ def _to_weight(query: str, value: Any) -> float:
 
 
 def _read_column(values: Any, option: str, qrels: Any, columns: Names | None) -> dict[str, Any]:
-    """Return what each query has: from a mapping, a column of the qrels, or a table; of a table, as text."""
-    from gradely.data.read.frames import is_frame  # few evaluations have segments, and all start faster without
+    """Return the value of each query: from a mapping, a column of the qrels, or a table; as text if from a table."""
+    from gradely.data.read.frames import is_frame  # rarely needed, so loaded late
     from gradely.data.read.records import are_records
 
     column = COLUMNS[option]
-    values = values.to_dict() if hasattr(values, "to_dict") and not is_frame(values) else values  # a Series of pandas
+    values = values.to_dict() if hasattr(values, "to_dict") and not is_frame(values) else values  # a pandas Series
     if isinstance(values, Mapping):
         return {as_text(query, option): value for query, value in values.items()}
     if isinstance(values, str) and not os.path.exists(values):
@@ -209,20 +209,20 @@ def _read_column(values: Any, option: str, qrels: Any, columns: Names | None) ->
         )
     try:
         return _column_of(values, {"document": column}, option)
-    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+    except (InputError, DataError) as error:  # whose message says qrels for any input
         raise type(error)(str(error).replace("qrels: ", f"{option}: ", 1)) from None
 
 
 def _is_missing(value: Any) -> bool:
-    """True for None, NaN and what else is not even equal to itself."""
+    """True for None, NaN and other values that do not equal themselves."""
     try:
         return value is None or not bool(value == value)  # noqa: PLR0124
-    except TypeError:  # NA of pandas is neither
+    except TypeError:  # the comparison of pandas NA is neither true nor false
         return True
 
 
 def _check_columns(name: str, option: str, qrels: Any) -> None:
-    """Refuse a column of qrels that have none."""
+    """Refuse the name of a column if the qrels have no columns."""
     source = Source(qrels) if isinstance(qrels, str | os.PathLike) else None
     plain = source is not None and format_of(source) in ("trec", "letor")
     plain = plain or (source is not None and format_of(source) == "json" and source.head.lstrip().startswith(b"{"))
@@ -232,7 +232,7 @@ def _check_columns(name: str, option: str, qrels: Any) -> None:
 
 
 def _column_of(table: Any, roles: dict[str, str], option: str) -> dict[str, Any]:
-    """Return what each query has in a column of a table, as text; refuse a query that has two different ones."""
+    """Return the value of each query in a column of a table, as text; refuse a query that has two different values."""
     pairs = _read_pairs(table, roles)
     if pairs is None:
         return {}
@@ -248,7 +248,7 @@ def _column_of(table: Any, roles: dict[str, str], option: str) -> dict[str, Any]
 
 
 def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
-    """Return queries with their segments in the place of documents, which may be empty; None where no row has any."""
+    """Return queries with their segments in place of documents; None if no row has a segment."""
     from gradely.data.read.frames import FrameTable, ParquetTable, is_frame
     from gradely.data.read.records import RecordTable, are_records
 
@@ -276,7 +276,7 @@ def _format_of(source: Source, roles: dict[str, str]) -> str:
 
 
 def _fill(records: Any, column: str, name: str) -> list[Mapping[str, Any]]:
-    """Return records of which each has a column that some have: empty text where it has no value."""
+    """Return records that all have a column: empty text if it has no value."""
     from gradely.data.read.records import flat_records
 
     flat = flat_records(records, name)
@@ -325,14 +325,14 @@ def _labels(scores: Mapping[str, float], by: GradedBy, depths: list[int] | None)
     if by == "score" and depths is None:
         return {doc: float(score) for doc, score in scores.items()}
     ordered = sorted(map(float, scores.values()), reverse=True)
-    place = {score: i for i, score in enumerate(ordered, 1)}  # of tied ones the last
+    place = {score: i for i, score in enumerate(ordered, 1)}  # for tied documents, the last rank
     if depths is None:
         return {doc: float(len(scores) + 1 - place[float(score)]) for doc, score in scores.items()}
     return {doc: float(sum(place[float(score)] <= depth for depth in depths)) for doc, score in scores.items()}
 
 
 def _depths(levels: Iterable[int]) -> list[int]:
-    """Return depths that rise, as whole numbers."""
+    """Return the depths as whole numbers; refuse depths that do not rise."""
     depths = list(levels)
     whole = all(isinstance(depth, int) and not isinstance(depth, bool) and depth > 0 for depth in depths)
     if not depths or not whole or any(b <= a for a, b in pairwise(depths)):

@@ -1,4 +1,4 @@
-"""Source: bytes from a path, a pipe or standard input, plain or packed, with errors that say what to do."""
+"""Source: bytes from a path, a pipe or standard input, plain or compressed, with errors that say what to do."""
 
 import codecs
 import os
@@ -20,22 +20,22 @@ from typing import Any, BinaryIO, NoReturn, Self, TypeAlias
 from gradely.errors import InputError, MissingExtra, clip, read_error
 
 BLOCK = 1 << 20
-"""bytes that are read in one go"""
+"""number of bytes that are read at a time"""
 HEAD = 4096
-"""bytes at the beginning of a file by which its format is recognised"""
+"""number of bytes at the beginning of a file by which its format is recognised"""
 LONGEST_LINE = 1 << 26
-"""bytes of the longest line: more would be held in memory for nothing but an error"""
+"""number of bytes of the longest line: more would be held in memory only to report an error"""
 SMALL = 1 << 12
-"""bytes of TREC text that is read line by line; at some 150 lines its two readers take as long, measured warm"""
+"""number of bytes up to which TREC text is read line by line; at about 150 lines, both readers are equally fast"""
 BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 Report: TypeAlias = Callable[[float], None]
-"""told how much of a file is done, from 0 to 1"""
+"""called with the share of a file that is done, from 0 to 1"""
 
 
 def ignore(done: float) -> None:
-    """Report to nobody."""
+    """Ignore the progress."""
 
 
 def split_report(report: Report) -> tuple[Report, Report]:
@@ -44,7 +44,7 @@ def split_report(report: Report) -> tuple[Report, Report]:
 
 
 def change_error(name: str) -> InputError:
-    """Return the error about a file that is not the same as before."""
+    """Return the error for a file that changed while it was read."""
     return InputError(f"{name}: changed while it was read; try again when it is complete")
 
 
@@ -58,7 +58,7 @@ class Source:
         self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
 
     def open(self) -> "DiskFile":
-        """Open the file as it is stored; one that grows keeps the size that it had when it was opened first."""
+        """Open the file as it is stored; a growing file keeps the size that it had when it was first opened."""
         try:
             if self._pipe is not None:
                 file = DiskFile(self._pipe.descriptor(), self.name, closefd=False)
@@ -78,7 +78,7 @@ class Source:
         return file
 
     def stream(self) -> "DiskFile | UnpackedFile":
-        """Open the file unpacked, without a byte order mark."""
+        """Open the file decompressed, without a byte order mark."""
         file = self.open()
         start = file.read(HEAD)
         if kind_of(start):
@@ -92,25 +92,25 @@ class Source:
 
     @cached_property
     def size(self) -> int:
-        """How many bytes are stored."""
+        """The number of bytes that are stored."""
         with self.open() as file:
             return file.limit
 
     @cached_property
     def head(self) -> bytes:
-        """The first bytes, unpacked, to tell formats apart."""
+        """The first bytes, decompressed, to recognise the format."""
         return self.start(HEAD)
 
     @property
     def is_small(self) -> bool:
-        """Whether the file is read line by line in no time; of a packed one, nobody knows how large it is."""
+        """Whether the file is small enough to be read line by line; the size of a compressed file is unknown."""
         if self.size > SMALL:
             return False
         with self.stream() as stream:
             return isinstance(stream, DiskFile)
 
     def start(self, most: int) -> bytes:
-        """Return the first bytes, unpacked, up to a number of them."""
+        """Return the first `most` bytes, decompressed."""
         buffer = bytearray(most)
         with self.stream() as stream:
             filled = 0
@@ -119,7 +119,7 @@ class Source:
         return bytes(buffer[:filled])
 
     def read(self) -> bytes:
-        """Return the whole content, unpacked; refuse an empty file."""
+        """Return the whole content, decompressed; refuse an empty file."""
         with self.stream() as stream:
             content = stream.readall()
         if not content.strip():
@@ -133,7 +133,7 @@ class Source:
         return content.decode()
 
     def check_text(self, content: bytes, first: int) -> None:
-        """Refuse what is not UTF-8 text; the content begins with the line of that number."""
+        """Refuse anything but UTF-8 text; `first` is the line number at which the content begins."""
         control = CONTROL.search(content)
         at = control.start() if control else len(content)
         try:
@@ -152,7 +152,7 @@ class Source:
         raise InputError(f"{self.name}:{line}: is not UTF-8 text: {excerpt}; name a text file, or convert it to UTF-8")
 
     def unpack(self) -> "BinaryIO | DiskFile":
-        """Open the file unpacked, for readers that seek; what is packed is unpacked into a temporary file."""
+        """Open the file decompressed, for readers that seek; a compressed file is expanded into a temporary file."""
         stream = self.stream()
         if isinstance(stream, DiskFile):
             return stream
@@ -162,7 +162,7 @@ class Source:
             return keep_in_file(pieces, self.name)
 
     def blocks(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
-        """Yield whole lines, about a megabyte at a time, with the number of the first of them, from 1."""
+        """Yield whole lines, about a megabyte at a time, with the number of the first line, from 1."""
         buffer, rest, number = bytearray(BLOCK), list[bytes](), 1
         with self.stream() as stream:
             while got := stream.readinto(buffer):
@@ -182,7 +182,7 @@ class Source:
             yield number, b"".join(rest)
 
     def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
-        """Return the lines that are not blank, with their numbers from 1; refuse what is not UTF-8 text."""
+        """Return the lines that are not blank, with their numbers from 1; refuse anything but UTF-8 text."""
         return chain.from_iterable(self._numbered_lines(report))
 
     def _numbered_lines(self, report: Report) -> Iterator[list[tuple[int, bytes]]]:
@@ -199,35 +199,35 @@ class Source:
 
 
 POSITION = Lock()
-"""held where reading at a place has to move the position of a descriptor first"""
+"""held while the position of a shared descriptor is moved before reading"""
 
 
 class DiskFile(FileIO):
-    """An open file, up to the size that it had at first: one that grows is read as it was.
+    """An open file, up to its size when it was first opened: data appended later are ignored.
 
-    It has a position of its own: several of them may share a descriptor, on several threads.
+    It has its own position, so several objects may share a descriptor on several threads.
     """
 
     def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
-        """Open a path or a descriptor; errors call it by a name."""
+        """Open a path or a descriptor; `name` is used in error messages."""
         super().__init__(file, closefd=closefd)
         self.title, self.limit, self.position = name, os.fstat(self.fileno()).st_size, 0
 
     def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
-        """Fill part of a buffer; return how much, 0 at the end."""
+        """Fill part of a buffer; return the number of bytes, 0 at the end."""
         room = min(len(view), self.left())
         got = self._read_at(memoryview(view)[:room], self.position) if room else 0
         self.position += got
         return got
 
     def fill(self, view: memoryview, at: int) -> None:
-        """Fill a whole buffer from some place of the file; several threads may do so at a time."""
+        """Fill a whole buffer from a position of the file; several threads may do so at a time."""
         while len(view):
             got = self._read_at(view, at)
             view, at = view[got:], at + got
 
     def _read_at(self, view: memoryview, at: int) -> int:
-        """Fill part of a buffer from some place of the file; return how much, at least a byte."""
+        """Fill part of a buffer from a position of the file; return the number of bytes, at least 1."""
         try:
             if hasattr(os, "preadv"):
                 got = os.preadv(self.fileno(), [view], at)
@@ -242,20 +242,20 @@ class DiskFile(FileIO):
         return got
 
     def tell(self) -> int:
-        """Return where the next byte is read."""
+        """Return the position of the next byte."""
         return self.position
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Say where to read on; return it."""
+        """Set the position of the next byte; return it."""
         self.position = offset + {os.SEEK_SET: 0, os.SEEK_CUR: self.position, os.SEEK_END: self.limit}[whence]
         return self.position
 
     def left(self) -> int:
-        """Return how many bytes are not read yet."""
+        """Return the number of bytes that are not yet read."""
         return max(self.limit - self.position, 0)
 
     def read(self, size: int | None = None) -> bytes:
-        """Return the next bytes, up to a number of them."""
+        """Return at most `size` of the next bytes."""
         buffer = bytearray(self.left() if size is None or size < 0 else min(size, self.left()))
         return bytes(buffer[: self.readinto(buffer)])
 
@@ -268,23 +268,23 @@ class DiskFile(FileIO):
 
 
 PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
-"""how packed files begin"""
+"""the first bytes of compressed files"""
 
 
 def kind_of(start: bytes) -> str | None:
-    """Return how a file is packed, by its first bytes; None where it is not."""
+    """Return the kind of compression of a file, by its first bytes; None if it is not compressed."""
     return next((kind for mark, kind in PACKED.items() if start.startswith(mark)), None)
 
 
 class UnpackedFile:
-    """The content of a packed file, of one member or several.
+    """The content of a compressed file, of one member or several.
 
-    The file objects of bz2 and lzma would pass over whatever follows the last member without a word, and that of gzip
-    takes a sixth longer.
+    The file objects of bz2 and lzma silently ignore anything after the last member, and that of gzip takes a sixth
+    longer.
     """
 
     def __init__(self, file: "DiskFile", start: bytes, name: str, skip: bytes) -> None:
-        """Take an open file, what was already read of it, what errors call it, and what to pass over at its start."""
+        """Take an open file, the bytes already read from it, its name in errors, and a prefix to skip."""
         self.file, self.name = file, name
         self._pieces = self._unpack(start, kind_of(start) or "")
         begin = b""
@@ -301,11 +301,11 @@ class UnpackedFile:
         self.file.close()
 
     def tell(self) -> int:
-        """Return how much of the file as stored is read."""
+        """Return how much of the stored file has been read."""
         return self.file.tell()
 
     def readinto(self, view: memoryview | bytearray) -> int:
-        """Fill part of a buffer; return how much, 0 at the end."""
+        """Fill part of a buffer; return the number of bytes, 0 at the end."""
         while not self._content:
             piece = next(self._pieces, None)
             if piece is None:
@@ -323,18 +323,18 @@ class UnpackedFile:
         return content
 
     def _unpack(self, data: bytes, kind: str) -> Iterator[bytes]:
-        """Yield the content, at most a block at a time however well it is packed; zeros may stand between members."""
+        """Yield the content, at most a block at a time however well it is compressed; zeros may pad members."""
         while data:
             engine = decompressor(kind)
             while not engine.eof:
-                tail = getattr(engine, "unconsumed_tail", b"")  # zlib hands back what it did not use, others keep it
+                tail = getattr(engine, "unconsumed_tail", b"")  # zlib returns what it did not use, others keep it
                 if not data and getattr(engine, "needs_input", not tail):
                     data = self.file.read(BLOCK)
                     if not data:
                         self._fail(f"the {kind} file ends too early")
                 try:
                     piece = engine.decompress(tail + data, BLOCK)
-                except Exception as error:  # noqa: BLE001 - each library has its own, for what is damaged
+                except Exception as error:  # noqa: BLE001 - each library has its own error for damaged data
                     self._fail(error)
                 data = b""
                 yield piece
@@ -348,7 +348,7 @@ class UnpackedFile:
 
 
 def decompressor(kind: str) -> Any:
-    """Return what unpacks one member of a packed file."""
+    """Return an object that decompresses one member of a compressed file."""
     if kind == "gzip":
         return zlib.decompressobj(wbits=31)
     if kind == "zstd":
@@ -357,7 +357,7 @@ def decompressor(kind: str) -> Any:
 
 
 def _zstd() -> Any:
-    """Return the module for Zstandard: Python 3.14 has it, for older ones there is a package that is the same."""
+    """Return the module for Zstandard, which is in Python 3.14, or its backport for older versions."""
     for name in ("compression.zstd", "backports.zstd"):
         try:
             return import_module(name)
@@ -369,7 +369,7 @@ def _zstd() -> Any:
 def is_pipe(path: str) -> bool:
     """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
 
-    Files that seem empty belong to them: those of the system, as in /proc, do not tell their size.
+    Files that seem empty count as pipes: those of the system, as in /proc, do not report their size.
     """
     if path == "-":
         return True
@@ -388,7 +388,7 @@ _lock = Lock()
 
 
 def pipe_at(path: str) -> "Pipe":
-    """Return the pipe at a path; as long as somebody holds it, everybody who asks gets the same."""
+    """Return the pipe at a path; all callers get the same object as long as it is in use."""
     key = "-" if path in STANDARD_INPUT else path
     with _lock:
         pipe = _pipes.get(key)
@@ -398,7 +398,7 @@ def pipe_at(path: str) -> "Pipe":
 
 
 class Pipe:
-    """What comes out of a pipe. It is read once, when it is first asked for, by whichever thread asks first."""
+    """The content of a pipe. It is read once, on first use, by whichever thread comes first."""
 
     def __init__(self, path: str) -> None:
         """Name the pipe; nothing is read yet."""
@@ -408,10 +408,10 @@ class Pipe:
         self._failure: str | None = None
 
     def descriptor(self) -> int:
-        """Return a descriptor of a file with all that came out. Threads share it, so each reads at its own places."""
+        """Return a descriptor of a file with the whole content. Threads share it and read at their own positions."""
         with self._lock:
             if self._failure is not None:
-                raise InputError(self._failure)  # part of the pipe is gone: what is left of it would pass for the whole
+                raise InputError(self._failure)  # part of the pipe is gone, and the rest would pass for the whole
             if self._file is None:
                 with self._open() as stream:
                     self._file = self._keep(stream)
@@ -443,10 +443,10 @@ class Pipe:
 
 
 def _pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    """Yield all that comes out of a stream, up to its end."""
+    """Yield the content of a stream up to its end."""
     try:
         while (piece := stream.read(BLOCK)) != b"":
-            if piece is None:  # a pipe that does not block, and has nothing yet
+            if piece is None:  # a non-blocking pipe that has no data yet
                 select.select([stream], [], [])
             else:
                 yield piece
@@ -455,7 +455,7 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def keep_in_file(pieces: Iterable[bytes | memoryview], name: str) -> BinaryIO:
-    """Return a file without a name that holds all pieces, or fail: a full disk must not cut the input short."""
+    """Return an unnamed temporary file that holds all pieces, or fail: a full disk must not truncate the input."""
     import tempfile
 
     file = None
@@ -467,7 +467,7 @@ def keep_in_file(pieces: Iterable[bytes | memoryview], name: str) -> BinaryIO:
     except BaseException as error:
         if file is not None:
             with suppress(OSError):
-                file.close()  # which tries again to write what is left
+                file.close()  # closing tries again to write the rest
         if isinstance(error, OSError):
             reason = error.strerror or error
             advice = "set TMPDIR to a folder with room"

@@ -17,15 +17,15 @@ class JudgedSubtopics(NamedTuple):
     """Labels by subtopic; a row is a row of the qrels, and column s is subtopic s of the row's query."""
 
     names: Sequence[Sequence[str]]
-    """of each query, its subtopics in order"""
+    """the sorted subtopics of each query"""
     labels: Floats
-    """[rows, S] minus infinity where a document is not judged for a subtopic, and where a query has fewer of them"""
+    """[rows, S] minus infinity if a document is not judged for a subtopic, or if a query has fewer subtopics"""
     weights: Floats | None = None
-    """[queries, S] how likely it is that a user means each subtopic; None where nobody says"""
+    """[queries, S] the probability that a user means each subtopic; None if it is unknown"""
 
     @classmethod
     def of(cls, labels: Mapping[str, Mapping[str, Mapping[str, float]]]) -> "JudgedSubtopics":
-        """Make it from {query: {document: {subtopic: label}}}; rows are the documents in this order."""
+        """Create it from {query: {document: {subtopic: label}}}; rows are the documents in this order."""
         names = [
             sorted(dict.fromkeys(name for document in documents.values() for name in document), key=natural_key)
             for documents in labels.values()
@@ -44,7 +44,7 @@ class JudgedSubtopics(NamedTuple):
     def of_columns(
         cls, subtopics: Sequence[str], query: Ints, row: Ints, subtopic: Ints, label: Floats
     ) -> "JudgedSubtopics":
-        """Make it from the names of all subtopics in order, and numbers of query, row and subtopic of each label."""
+        """Create it from the sorted names of all subtopics, and the number of query, row and subtopic of each label."""
         cell = query * len(subtopics) + subtopic
         present = np.unique(cell)
         begin = np.searchsorted(present, np.arange(int(query.max()) + 2) * len(subtopics))
@@ -55,23 +55,23 @@ class JudgedSubtopics(NamedTuple):
 
     @property
     def counts(self) -> Ints:
-        """How many subtopics each query has."""
+        """The number of subtopics of each query."""
         return np.array([len(names) for names in self.names])
 
     def of_row(self, query: int, row: int) -> dict[str, float]:
-        """Return {subtopic: label} of a row, which belongs to the query of this number."""
+        """Return {subtopic: label} of a row, which belongs to the query with this number."""
         labels = zip(self.names[query], self.labels[row].tolist(), strict=False)
         return {name: label for name, label in labels if label != NOT_JUDGED}
 
     def select(self, queries: Ints, rows: Ints) -> "JudgedSubtopics":
-        """Return those of some queries, and of some rows."""
+        """Return the labels of some queries and some rows."""
         weights = None if self.weights is None else self.weights[queries]
         return JudgedSubtopics([self.names[i] for i in queries.tolist()], self.labels[rows], weights)
 
     def with_weights(
         self, weights: Mapping[str, Mapping[str, float]], queries: Sequence[str], name: str
     ) -> "JudgedSubtopics":
-        """Return it with {query: {subtopic: weight}}; every subtopic needs one, from 0 to 1."""
+        """Return it with {query: {subtopic: weight}}; every subtopic needs a weight from 0 to 1."""
         table = np.zeros((len(queries), self.labels.shape[1]))
         for q, (query, subtopics) in enumerate(zip(queries, self.names, strict=True)):
             stated = weights.get(query, {})
@@ -86,10 +86,10 @@ class JudgedSubtopics(NamedTuple):
         return self._replace(weights=table)
 
     def order_rows(self, start: Ints, documents: Sequence[str], *, by_name: bool) -> Ints:
-        """Return the rows of each query in the order in which the greedy ideal prefers documents of the same gain.
+        """Return the rows of each query in the order in which the greedy ideal prefers documents of equal gain.
 
-        That is by label, of the first subtopic first, so that names do not matter; or by name, the last one first, as
-        trec_eval orders ties.
+        They are sorted by label, that of the first subtopic first, so names do not matter; or by name, the last one
+        first, as trec_eval orders ties.
         """
         query = np.repeat(np.arange(len(start) - 1), np.diff(start))
         if by_name:
@@ -100,5 +100,5 @@ class JudgedSubtopics(NamedTuple):
 
 
 def natural_key(name: str) -> tuple[bool, int, str]:
-    """Return what subtopics are sorted by: numbers by size, before names."""
+    """Return the sort key of a subtopic: numbers by size, before names."""
     return (False, int(name), name) if name.isdecimal() and len(name) < 19 else (True, 0, name)

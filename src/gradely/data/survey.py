@@ -1,4 +1,4 @@
-"""A run surveyed the fast way: what can be counted of it without judgments, piece by piece."""
+"""What can be counted in a run without qrels, with array operations, piece by piece."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -17,9 +17,9 @@ from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 
 QUERY, RANK, SCORE = 0, 3, 4
-"""the fields that matter"""
+"""positions of the fields that are read"""
 LINE = np.dtype([("query", np.int32), ("score", np.float64), ("rank", np.float64)])
-"""what is kept of a line where queries are scattered: the number of its query, and what is counted"""
+"""what is kept of a line if queries are scattered: the number of its query, and what is counted"""
 
 
 class PieceLines(NamedTuple):
@@ -30,11 +30,11 @@ class PieceLines(NamedTuple):
     size: Ints
     score: Floats
     rank: Floats
-    """NaN where it is not a number"""
+    """NaN if it is not a number"""
     piece: Piece
     start: Ints
     stop: Ints
-    """where the query of each stretch stands"""
+    """where the name of the query of each stretch ends"""
 
     def name(self, stretch: int) -> str:
         """Return the query of a stretch."""
@@ -42,7 +42,7 @@ class PieceLines(NamedTuple):
 
 
 def survey(source: Source, threads: int, report: Report) -> RunCounts:
-    """Return the counts of a run; raise IrregularText where the plain reader must look."""
+    """Return the counts of a run; raise IrregularText if it must be read line by line."""
     try:
         return _join_counts(source.name, map_pieces(source, _count_piece, threads, report, whole_queries=True))
     except ScatteredQueries:
@@ -50,7 +50,7 @@ def survey(source: Source, threads: int, report: Report) -> RunCounts:
 
 
 def _join_counts(name: str, parts: Iterable[tuple[Words, RunCounts]]) -> RunCounts:
-    """Return the counts of all pieces; a query that is in two of them is scattered."""
+    """Add up the counts of all pieces; raise ScatteredQueries if a query is in two of them."""
     counts = []
     with Spool(name, np.uint64) as salts:
         for salt, part in parts:
@@ -82,7 +82,7 @@ def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
 
 
 class PieceScores(NamedTuple):
-    """What is kept of a piece where queries are scattered: its queries, once each, and its lines."""
+    """What is kept of a piece if queries are scattered: its queries, once each, and its lines."""
 
     names: list[str]
     lines: npt.NDArray[np.void]
@@ -99,7 +99,7 @@ def _keep_scores(piece: Piece) -> PieceScores:
 
 
 def _count_scores(name: str, parts: Iterable[PieceScores]) -> RunCounts:
-    """Count all lines, those of some queries at a time."""
+    """Count all lines, for some queries at a time."""
     number: dict[str, int] = {}
     with Spool(name, LINE) as spool:
         for part in parts:

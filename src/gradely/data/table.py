@@ -1,4 +1,7 @@
-"""Table: rows of query, document and number that can be read again and again, some rows at a time."""
+"""Table: rows of query, document and number, which can be read repeatedly, in parts.
+
+A reader returns a Table; map_parts runs a function over its parts, and each part has its rows as columns.
+"""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -31,42 +34,42 @@ DUPLICATES = {
 DUPLICATES_HINT = "keep one, or say duplicates='max', 'sum' or 'first' (--duplicates max)"
 """what errors recommend"""
 MERGED = {"max": "the highest number counts", "sum": "their numbers are added up", "first": "the first one counts"}
-"""what became of them"""
+"""what happened to duplicates, for notes"""
 
 
 def describe_merged(name: str, count: int, duplicates: str) -> list[str]:
-    """Return a sentence about duplicate documents that were merged, where there are any."""
+    """Return a sentence about duplicate documents that were merged, if there are any."""
     were = "was" if count == 1 else "were"
     return [f"{name}: {count_of(count, 'duplicate document')} {were} merged: {MERGED[duplicates]}"] if count else []
 
 
 class DuplicateDocument(DataError):
-    """A query has a document twice, and nobody said what to do."""
+    """A query has a document twice, and the caller did not say what to do."""
 
 
 class IrregularText(Exception):
-    """The text is not as the fast way expects it; the plain reader must look."""
+    """The text is irregular, and must be read line by line, which explains what is wrong."""
 
 
 class ScatteredQueries(Exception):
-    """The lines of a query are not together, or are too many to be."""
+    """The lines of a query are not contiguous, or too many to fit into a part."""
 
 
 class ChangedFile(Exception):
-    """The file is not the same as when it was read first."""
+    """The file changed after it was first read."""
 
 
 class FirstRow(NamedTuple):
-    """What likely mistakes are told by."""
+    """A row by which likely mistakes are recognised."""
 
     query: str
     rank: float
-    """NaN where there is none"""
+    """NaN if there is none"""
     score: float
 
 
 def join_ranks(rows: Triples, ranks: Iterable[object]) -> list[FirstRow]:
-    """Return rows with their ranks, as far as these are numbers."""
+    """Return rows with their ranks; a rank that is not a number becomes NaN."""
     numbers = (float(rank) if isinstance(rank, int | float) else nan for rank in chain(ranks, repeat(None)))
     return list(map(FirstRow, rows.query.names(), numbers, rows.value.tolist()))
 
@@ -75,30 +78,30 @@ class Table(ABC):
     """Rows of query, document and number: a dataframe, a file, records."""
 
     def __init__(self, name: str, kind: str, duplicates: str = "error") -> None:
-        """Say what errors call it, whether its numbers are labels or scores, and what to do with repeated rows."""
+        """Take its name for errors, the kind of its numbers (label or score), and what to do with duplicates."""
         self.name, self.kind, self.duplicates = name, kind, duplicates
         self.notes: list[str] = []
-        """what was taken for granted"""
+        """assumptions made when it was read"""
         self.chances: tuple[str, ...] = ()
-        """columns with the probability of each label, where there are such; the first one is read as the number"""
+        """columns with the probability of each label, if any; the first one is read as the number"""
 
     whole = False
-    """True where queries are whole numbers, and not text that looks like them"""
+    """True if queries are whole numbers, not text that looks like them"""
 
     rank: str | None = None
-    """the column of ranks that a run has beside its scores; it is not read"""
+    """the rank column that a run has beside its scores; it is ignored"""
 
     unit = "row"
-    """what errors call a row"""
+    """the word for a row in errors"""
     subtopic: str | None = None
-    """a column that may hold subtopics, which is not read"""
+    """a column that may hold subtopics; it is ignored"""
     explains = False
-    """True for text, of which `plain` says what is wrong, and in which line"""
+    """True for text, where `plain` explains what is wrong, and on which line"""
     is_small = False
-    """True for text that is read line by line before array operations would have begun"""
+    """True for text that is so small that reading it line by line is faster"""
 
     def pick_columns(self, names: Sequence[str], columns: Names | None, sample: Sample | None = None) -> Roles:
-        """Return which of the columns to read; note where none of them holds labels, and what else was taken."""
+        """Return the columns to read; note if none of them holds labels, and other assumptions."""
         roles = pick_columns(names, self.kind, self.name, columns, sample)
         if self.kind == "score" and roles.sign > 0:
             self.rank = next((name for name in names if normalize(name) == "rank"), None)
@@ -111,12 +114,12 @@ class Table(ABC):
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over all parts, on threads or in processes; yield the results in order.
 
-        With `whole_queries`, no query is cut.
+        With `whole_queries`, no query is split between parts.
         """
 
     @abstractmethod
     def first_rows(self, most: int) -> Iterable["FirstRow"]:
-        """Return the first rows of a run, at most a given number, as far as their scores are numbers."""
+        """Return at most `most` of the first rows of a run whose scores are numbers."""
 
     def note_merged(self, count: int) -> None:
         """Note how many duplicates were merged; a table may be read more than once."""
@@ -124,18 +127,18 @@ class Table(ABC):
         self.notes = [*self.notes, *(note for note in notes if note not in self.notes)]
 
     def plain(self) -> Scores:
-        """Return all rows; of text, they are read line by line, and it is explained what is wrong with them."""
+        """Return {query: {document: value}}; text is read line by line, with errors that explain what is wrong."""
         return _GroupedScores(self.triples())
 
     def scores(self) -> Scores:
-        """Return all rows as {query: {document: value}}, each query's dict made when it is asked for."""
+        """Return {query: {document: value}}, read the fast way if possible; the dict of a query is made on access."""
         try:
             return self.plain() if self.is_small else _GroupedScores(self.triples())
         except IrregularText:
             return self.plain()
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
-        """Return {document: value} of one query, None where it has none."""
+        """Return {document: value} of one query, or None if it has none."""
         return self.scores().get(query)
 
     def qrels(self, threads: int | None = None) -> Qrels:
@@ -158,7 +161,7 @@ class Table(ABC):
             return Qrels.of(self.plain(), self.name)
 
     def triples(self, threads: int | None = None) -> "RowsByQuery":
-        """Return all rows, query by query, in the order in which queries first appear."""
+        """Return all rows, grouped by query, in the order in which queries first appear."""
         parts = list(self.map_parts(_copy_rows, threads or cores(), ignore, whole_queries=False))
         if not parts:
             raise DataError(f"{self.name}: has no rows")
@@ -167,7 +170,7 @@ class Table(ABC):
 
 
 def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
-    """Return the rows of a part in memory of their own, with each query once for as many rows as it lasts."""
+    """Copy the rows of a part, with one entry per run of rows of the same query."""
     query, document, value = part.columns()
     first = new_tokens(*query)
     return compact(query.take(first)), np.diff(first, append=len(value)), compact(document), value
@@ -201,7 +204,7 @@ def _group(table: Table, query: Ids, size: Ints, document: Ids, value: Floats) -
 def merge_duplicates(
     table: Table, query: Ids, code: Ints, document: Ids, value: Floats, alike: Ints, row: Ints
 ) -> tuple[Ints, Floats]:
-    """Return the rows that stay where there are duplicates, and all values; of merged rows, the result."""
+    """Return the rows to keep if there are duplicates, and all values, with merged values in the rows that are kept."""
     again = np.flatnonzero(alike != np.arange(len(alike)))
     if table.duplicates == "error":
         if table.explains:
@@ -217,7 +220,7 @@ def merge_duplicates(
 
 
 def _merge_values(value: Floats, alike: Ints, duplicates: str) -> tuple[Ints, Floats]:
-    """Return the rows that stay, and all values; those that stay have what was made of them and their duplicates."""
+    """Return the rows to keep, and all values, with merged values in the rows that are kept."""
     rows = np.arange(len(alike))
     again = np.flatnonzero(alike != rows)
     value = value.copy()
@@ -232,7 +235,7 @@ class MergedPart:
     """Rows of whole queries, with their duplicates merged."""
 
     def __init__(self, part: Any, duplicates: str) -> None:
-        """Merge the rows; each query stands in one stretch of them."""
+        """Merge the rows; those of each query must be contiguous."""
         query, document, value = part.columns()
         first = new_tokens(*query)
         code = np.repeat(np.arange(len(first)), np.diff(first, append=len(value)))
@@ -249,7 +252,7 @@ class MergedPart:
 
 
 class TableScores(Mapping[str, Mapping[str, float]]):
-    """A table as {query: {document: score}}; it is read when it is asked for, and each query's dict made then."""
+    """A table as {query: {document: score}}; it is read on first access, and the dict of a query is made on access."""
 
     def __init__(self, table: Table) -> None:
         """Hold the table."""
@@ -257,7 +260,7 @@ class TableScores(Mapping[str, Mapping[str, float]]):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What was taken for granted when it was read."""
+        """The assumptions made when it was read."""
         return self.table.notes
 
     @cached_property
@@ -299,31 +302,31 @@ class _GroupedScores(Mapping[str, dict[str, float]]):
 
 
 ROWS = 1 << 16
-"""rows that are worked on in one go: few enough for the cache, and enough that threads seldom wait for one another"""
+"""number of rows that are processed at a time: few enough for the cache, and enough that threads seldom wait"""
 LONGEST = 1 << 22
-"""rows of the longest part; a query that is longer is treated as scattered"""
+"""number of rows of the longest part; a longer query is treated as scattered"""
 
 
 class Part(NamedTuple):
-    """Some rows of a table; what they hold is taken out of it where they are worked on."""
+    """Some rows of a table, which are converted to arrays by the thread that works on them."""
 
     number: int
-    """how many parts were before it"""
+    """number of parts before it"""
     columns: Callable[[], Triples]
     """returns the rows as arrays"""
     stop: int
-    """how many rows are done after it"""
+    """number of rows up to its end"""
 
 
 class PartedTable(Table):
-    """A table that is taken apart by the numbers of its rows."""
+    """A table that is split by row numbers."""
 
     rows: int
-    """how many there are"""
+    """number of rows"""
 
     @abstractmethod
     def parts(self, *, whole_queries: bool) -> Iterator[Part]:
-        """Yield all rows in parts; with `whole_queries`, no query is cut."""
+        """Yield all rows in parts; with `whole_queries`, no query is split."""
 
     def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over all parts, on threads."""
@@ -334,7 +337,7 @@ class PartedTable(Table):
 
 
 class MemoryTable(PartedTable):
-    """A table whose rows are in memory, so that any of them can be looked at."""
+    """A table whose rows are in memory, so any row can be accessed."""
 
     query: Any
     """the query of each row"""
@@ -344,14 +347,14 @@ class MemoryTable(PartedTable):
         """Return some rows as arrays."""
 
     ranks: Sequence[object] = ()
-    """the ranks of the first rows, where a run has them"""
+    """the ranks of the first rows, if a run has them"""
 
     def first_rows(self, most: int) -> Iterable[FirstRow]:
         """Return the first rows."""
         return join_ranks(self.take(0, min(most, self.rows)), self.ranks)
 
     def parts(self, *, whole_queries: bool) -> Iterator[Part]:
-        """Yield stretches of rows."""
+        """Yield ranges of rows."""
 
         def same_query(one: int, other: int) -> bool:
             return as_text(self.query[one], self.name) == as_text(self.query[other], self.name)
@@ -361,7 +364,7 @@ class MemoryTable(PartedTable):
 
 
 def cuts(length: int, same_query: Callable[[int, int], bool], *, whole_queries: bool) -> Iterator[tuple[int, int]]:
-    """Yield where parts begin and end; with `whole_queries`, between queries, found by bisection."""
+    """Yield where parts begin and end; with `whole_queries`, they end between queries, found by bisection."""
     start = 0
     while start < length:
         stop = min(start + ROWS, length)
@@ -375,7 +378,7 @@ def cuts(length: int, same_query: Callable[[int, int], bool], *, whole_queries: 
 
 
 def last_query(start: int, stop: int, same_query: Callable[[int, int], bool]) -> int:
-    """Return the first of the rows start … stop - 1 from which on all are of the last one's query, as far as told."""
+    """Return the first row of the last query among the rows start … stop - 1, assuming that its rows are contiguous."""
     low, high = start, stop - 1
     while low < high:
         middle = (low + high) // 2

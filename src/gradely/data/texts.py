@@ -15,11 +15,11 @@ IDS = ("_id", "id", "qid", "query_id", "number", "docid", "doc_id", "docno", "pi
 TITLES = ("title",)
 BODIES = ("text", "query", "contents", "body", "abstract", "description", "passage")
 LONGEST_TEXT = 300
-"""characters of a text that are shown"""
+"""number of characters of a text that are shown"""
 IN_A_ROW = 60
-"""characters of a text in a row of a table in the terminal"""
+"""number of characters of a text in a row of a table in the terminal"""
 ROOM = 1_000_000
-"""characters of all texts of documents together"""
+"""number of characters of all texts of documents together"""
 
 
 def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST_TEXT) -> dict[str, str]:
@@ -39,7 +39,7 @@ def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST
 
 
 def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) -> list[str]:
-    """Return a sentence about ids without a text, where not all have one.
+    """Return a sentence about ids without a text, if there are any.
 
     >>> describe_missing({"q1": "ties"}, ["q1", "q2"], "query"), describe_missing({"q1": "ties"}, ["q1"], "query")
     (['1 of 2 queries has a text'], [])
@@ -50,12 +50,12 @@ def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) ->
 
 
 def length_for(count: int) -> int:
-    """Return how long texts may be, given their number."""
+    """Return the length to which texts are cut, given their number."""
     return min(LONGEST_TEXT, ROOM // max(1, count))
 
 
 def shorten(text: str, longest: int) -> str:
-    """Return a text on one line, cut where it is too long."""
+    """Return a text on one line, cut if it is too long."""
     line = " ".join(text[: 4 * longest].split())
     return line if len(line) <= longest else line[:longest].rstrip() + "…"
 

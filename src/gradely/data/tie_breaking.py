@@ -1,7 +1,7 @@
-"""Tie breaking: the order of documents that share their score, for policies that go by document.
+"""Tie breaking: the order of documents with the same score, for policies that order documents.
 
-This is the one place of the data that knows these policies by name. There are two ways, with the same results: lists
-of names in memory (`break_ties`), and arrays over the text of a file or table (`Documents`). Engines order by the same
+Only this module of data knows these policies by name. There are two implementations with the same results: for lists of
+names in memory (`break_ties`), and for arrays over the text of a file or table (`Documents`). Engines follow the same
 `Order`.
 """
 
@@ -24,24 +24,24 @@ from gradely.settings import Settings
 
 
 class Order(NamedTuple):
-    """By what tied documents are ordered: their place in the input, or else a drawn key, if any, and their name."""
+    """How tied documents are ordered: by input order, or else by a drawn key, if any, and then by name."""
 
     by_line: bool = False
     """in the order of the input"""
     shuffled: bool = False
-    """by a key that is drawn with the seed; names decide between documents of the same key"""
+    """by a key that is drawn with the seed; names decide between documents with the same key"""
     descending: bool = False
     """by name, from the last to the first"""
 
 
 ORDERS = {"trec": Order(descending=True), "order": Order(by_line=True), "random": Order(shuffled=True)}
-"""by policy; names are compared by bytes"""
+"""by policy; names are compared by their bytes"""
 FEW = 4
-"""comparisons per tied line up to which judged documents are compared with all others; beyond it, all are sorted"""
+"""comparisons per tied line up to which judged documents are compared with all others; beyond, all are sorted"""
 
 
 def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
-    """Return tied documents of a query, given in the order of the input, as the policy has them."""
+    """Return the tied documents of a query, given in input order, in the order of the policy."""
     order = ORDERS[settings.ties]
     if order.by_line:
         return tied
@@ -53,7 +53,7 @@ def break_ties(settings: Settings, query: str, tied: list[str]) -> list[str]:
 def places_among_tied(
     settings: Settings, query: str, ranking: list[str], scores: Floats, docs: Sequence[str], mine: Floats
 ) -> Ints:
-    """Return the place of each of some documents of a ranking, given with their scores, among those that share it."""
+    """Return the position of some documents of a ranking, given with their scores, within their tie groups."""
     order = np.argsort(-scores, kind="stable")
     descending = -scores[order]
     out = np.zeros(len(docs), np.int64)
@@ -69,19 +69,19 @@ def places_among_tied(
 
 
 class Documents(NamedTuple):
-    """Documents that may tie: their order, where their names are, their lines, and their keys where these are drawn."""
+    """Documents that may tie: their order, their names, their lines, and their keys if keys are drawn."""
 
     order: Order
     text: Bytes
     start: Ints
     stop: Ints
     line: Ints
-    """the number of the line in the file, or in the piece where it is compared within the piece alone"""
+    """number of the line in the file, or in the part if only lines of the same part are compared"""
     key: Words | None
 
     @classmethod
     def of(cls, settings: Settings, names: Ids, line: Ints, queries: Ids, owner: Ints) -> "Documents":
-        """Take the names of documents, their lines, and which of some queries each one is of."""
+        """Take the names of documents, their lines, and the index of the query of each."""
         order, key = ORDERS[settings.ties], None
         if order.shuffled:
             query = hashes(*queries, FIXED_KEYS)[owner]
@@ -94,7 +94,7 @@ class Documents(NamedTuple):
         return self._replace(start=self.start[rows], stop=self.stop[rows], line=self.line[rows], key=key)
 
     def stand_before(self, other: "Documents") -> Bools:
-        """Return for each pair of tied documents whether the first one stands before the second."""
+        """Return, for each pair of tied documents, whether the first one comes before the second."""
         if self.order.by_line:
             return self.line < other.line
         if self.key is None or other.key is None:
@@ -105,7 +105,7 @@ class Documents(NamedTuple):
         return before
 
     def sort(self, group: Ints) -> Ints:
-        """Return the order that puts groups in order, and in each group the documents as the policy has it."""
+        """Return the order that sorts the groups, and the documents of each group by the policy."""
         if self.order.by_line:
             return np.lexsort((self.line, group))
         name = rank_names(
@@ -115,9 +115,9 @@ class Documents(NamedTuple):
         return np.lexsort((name, group) if self.key is None else (name, self.key, group))
 
     def places(self, line: Ints, first: Ints, last: Ints) -> Ints:
-        """Return how many of the tied documents first … last - 1 stand before each of some.
+        """Return how many of the tied documents first … last - 1 come before each given line.
 
-        The tie groups of these ascend. The documents are those of all tie groups in a row.
+        The tie groups of the lines ascend. These Documents are those of all tie groups, concatenated.
         """
         new = np.flatnonzero(np.diff(first, prepend=-1))
         size = (last - first)[new]
@@ -139,7 +139,7 @@ def _name_before(mine: Documents, other: Documents) -> Bools:
 
 
 def _number_alike(key: Words, group: Ints) -> Ints:
-    """Return numbers that are the same for documents of the same group and key; names decide among those alone."""
+    """Number documents so that those with the same group and key have the same number; only these need names."""
     order = np.lexsort((key, group))
     new = (np.diff(group[order], prepend=-1) != 0) | np.append(True, np.diff(key[order]) != 0)[: len(key)]
     out = np.empty(len(key), np.int64)

@@ -1,4 +1,4 @@
-"""What can be counted of a run without judgments: its documents, its ties, ranks that contradict the scores."""
+"""What can be counted in a run without judgments: documents, ties, and ranks that contradict the scores."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,27 +18,27 @@ if TYPE_CHECKING:
     from gradely.data.locate.parts import Lines
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
-"""how many bits of a score each precision keeps"""
+"""number of bits of a score that each precision keeps"""
 PRINTED = 5e-6
-"""scores are often printed with six digits: nearer ones may be the same number"""
+"""scores are often printed with six digits: numbers closer than this may be the same"""
 SAMPLE = 10_000
-"""distinct scores that tell how all were stored"""
+"""number of distinct scores from which the precision of all is inferred"""
 
 
 def to_half(scores: Floats) -> Floats:
-    """Round to half precision; numbers beyond 65,504, where it ends, keep eleven bits all the same."""
+    """Round to half precision; numbers beyond its range, which ends at 65,504, also keep eleven bits."""
     return _round(scores, BITS["half precision"])
 
 
 def _round(scores: Floats, bits: int) -> Floats:
     mantissa, exponent = np.frexp(scores)
-    with np.errstate(over="ignore"):  # what is rounded up from the largest number is infinite
+    with np.errstate(over="ignore"):  # rounding up the largest number gives infinity
         rounded: Floats = np.ldexp(np.rint(mantissa * 2**bits), exponent - bits)
     return rounded
 
 
 def sample_scores(scores: Floats) -> Floats:
-    """Return distinct scores, of very many those with the smallest hashes, which are the same however a run is cut."""
+    """Return distinct scores; of very many, those with the smallest hashes, however the run is split."""
     distinct = np.unique(scores + 0.0)
     if len(distinct) <= SAMPLE:
         return distinct
@@ -50,7 +50,7 @@ def sample_scores(scores: Floats) -> Floats:
 
 
 def stored_as(scores: Floats) -> str:
-    """Return the least that holds all scores, as far as their digits tell.
+    """Return the lowest precision that holds all scores, judged by their digits.
 
     >>> stored_as(np.asarray([0.1, 0.7, 12.3]).astype(np.float16).astype(float))
     'half precision'
@@ -69,7 +69,7 @@ def stored_as(scores: Floats) -> str:
 
 
 def _printed_half(scores: Floats, decimals: int) -> bool:
-    """Return whether these are the shortest texts of half-precision numbers, where those are coarser than decimals."""
+    """Return whether these are the shortest texts of half-precision numbers that are coarser than the decimals."""
     largest = np.abs(scores).max()
     if largest >= 65504 or np.spacing(np.float16(largest)) < 10.0**-decimals:
         return False
@@ -78,7 +78,7 @@ def _printed_half(scores: Floats, decimals: int) -> bool:
 
 
 def _precision(scores: Floats) -> str:
-    """Return the least precision that holds all scores but for the digits that were not printed; or nothing."""
+    """Return the lowest precision that holds all scores except for digits that were not printed; or ''."""
     for name, bits in BITS.items():
         near = PRINTED if bits < 24 else 0.0
         if np.all(np.abs(_round(scores, bits) - scores) <= near * np.abs(scores)):
@@ -95,11 +95,11 @@ class RunCounts(NamedTuple):
 
     documents: int
     tied: int
-    """documents that share their score with another"""
+    """number of documents that share their score with another"""
     groups: int
-    """how many tie groups they are in"""
+    """number of tie groups that they form"""
     single: int
-    """documents that tie only once scores are rounded to single precision"""
+    """number of documents that tie only if scores are rounded to single precision"""
     against: list[str]
     """queries whose rank column contradicts the scores"""
 
@@ -111,13 +111,13 @@ class TieCounts(NamedTuple):
     tied: int
     groups: int
     largest: int
-    """how many documents the largest group has"""
+    """number of documents of the largest group"""
     single: int
-    """how many more documents would tie if scores were rounded to single precision"""
+    """number of additional documents that would tie if scores were rounded to single precision"""
     half: int
-    """how many more would if they were rounded to half precision"""
+    """number of additional documents that would tie if scores were rounded to half precision"""
     stored: str
-    """the least that holds all scores: whole numbers, some decimals, bfloat16, half, single or double precision"""
+    """lowest precision that holds all scores: whole numbers, n decimals, bfloat16, half, single or double precision"""
 
     @property
     def share(self) -> float:
@@ -126,7 +126,7 @@ class TieCounts(NamedTuple):
 
 
 def count_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> RunCounts:
-    """Return the counts of a run in memory; its rank column, where it has one, in the order of the scores."""
+    """Return the counts of a run in memory; `ranks` is its rank column, if any, in the order of the scores."""
     names, tables = list(scores), list(scores.values())
     query = np.repeat(np.arange(len(names)), np.array([len(table) for table in tables], np.int64))
     score = flat(tables, lambda i, doc: f"query {clip(names[i])}, document {clip(doc)}: the score")
@@ -135,7 +135,7 @@ def count_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> RunCounts
 
 
 def count_lines(query: Numbers, score: Floats, rank: Floats, name: Callable[[int], str]) -> RunCounts:
-    """Return the counts of whole queries, given by number, line by line; a rank of NaN is none."""
+    """Return the counts of whole queries, which are given by number, line by line; a rank of NaN is missing."""
     ordered, together = _sort_scores(query, score)
     tied, groups = _count_tied(ordered, together)
     single, _ = _count_tied(SINGLE.round(ordered), together)
@@ -160,7 +160,7 @@ def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
 
 
 class TiedPart(NamedTuple):
-    """The ties of whole queries of a run, as far as they add up, and a sample of the scores."""
+    """The ties of whole queries of a run, as far as they can be added up, and a sample of the scores."""
 
     documents: int
     tied: int
@@ -172,7 +172,7 @@ class TiedPart(NamedTuple):
 
 
 def count_tied_part(score: Floats, together: Bools) -> TiedPart:
-    """Count the ties of some queries: scores query by query, best first, and where the next is of the same query."""
+    """Count the ties of some queries; scores are grouped by query, best first, and `together` joins equal queries."""
     tied, groups = _count_tied(score, together)
     single, half = (_count_tied(rounded, together)[0] - tied for rounded in (SINGLE.round(score), to_half(score)))
     return TiedPart(len(score), tied, groups, _largest(score, together), single, half, sample_scores(score))
@@ -192,13 +192,13 @@ def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
 
 
 def _sort_scores(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
-    """Return the scores query by query, best first, and where the next one is of the same query."""
+    """Return the scores grouped by query, best first, and whether the next one is of the same query."""
     order = np.lexsort((-score, query))
     return score[order], query[order][1:] == query[order][:-1]
 
 
 def _count_tied(score: Floats, together: Bools) -> tuple[int, int]:
-    """Return how many documents share their score, and how many groups they form, from scores in order."""
+    """Return how many documents share their score, and how many groups they form, from sorted scores."""
     same = (score[1:] == score[:-1]) & together
     shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
     count = int(np.count_nonzero(shared))
@@ -206,25 +206,25 @@ def _count_tied(score: Floats, together: Bools) -> tuple[int, int]:
 
 
 def _largest(score: Floats, together: Bools) -> int:
-    """Return how many documents the largest tie group has, 0 where nothing ties."""
+    """Return the number of documents of the largest tie group, 0 if nothing ties."""
     ends = np.flatnonzero(np.concatenate([[True], (score[1:] != score[:-1]) | ~together, [True]]))
     size = int(np.diff(ends).max())
     return size if size > 1 else 0
 
 
 def _find_rank_conflicts(query: Numbers, score: Floats, rank: Floats) -> Numbers:
-    """Return the queries in which a higher score stands at a later rank; equal ranks may be in any order."""
+    """Return the queries in which a higher score has a later rank; equal ranks may be in any order."""
     order = np.lexsort((-score, rank, query))
     query, score = query[order], score[order]
     return np.unique(query[1:][(score[1:] > score[:-1]) & (query[1:] == query[:-1])])
 
 
 ENTRIES, DEEPEST = 150_000, 20
-"""documents of rankings that are kept in all, about a megabyte of a page, and of one ranking"""
+"""number of documents of rankings that are kept in all, about a megabyte of a page, and of one ranking"""
 
 
 class Top(NamedTuple):
-    """The first documents of a ranking, tied ones by name, and the sizes of the tie groups they belong to, whole."""
+    """The first documents of a ranking, tied ones sorted by name, and the full sizes of their tie groups."""
 
     documents: list[str]
     sizes: list[int]
@@ -238,7 +238,7 @@ class RunDetails(NamedTuple):
 
 
 def top_depth(queries: int, runs: int) -> int:
-    """Return how deep the tops of rankings are kept: 0 where there are too many."""
+    """Return the depth to which the tops of rankings are kept: 0 if there are too many."""
     return min(DEEPEST, ENTRIES // max(1, queries * runs))
 
 
@@ -256,17 +256,17 @@ def describe_run(qrels: Qrels, run: Run, depth: int) -> RunDetails:
 
 
 class DetailsObserver:
-    """Gathers RunDetails from the lines of a run as they pass, in whole queries."""
+    """Collects RunDetails from the lines of a run while it is read, in whole queries."""
 
     def __init__(self, depth: int) -> None:
-        """Take how deep the tops of rankings are kept."""
+        """Take the depth to which the tops of rankings are kept."""
         self.depth = depth
         self._parts: list[TiedPart] = []
         self._queries: list[Ints] = []
         self._tops: list[dict[int, Top]] = []
 
     def look(self, lines: "Lines") -> tuple[TiedPart, Ints, dict[int, Top]]:
-        """Return the ties, the queries and the tops of the rankings of a piece; lines of judged queries count."""
+        """Return the ties, the queries and the tops of the rankings of a part; only judged queries count."""
         judged = lines.judged
         mine = np.repeat(judged, lines.size)
         owner = np.repeat(np.arange(len(lines.size)), lines.size)[mine]
@@ -274,7 +274,7 @@ class DetailsObserver:
         return count_tied_part(lines.score[mine], owner[1:] == owner[:-1]), lines.query[judged], tops
 
     def add(self, seen: tuple[TiedPart, Ints, dict[int, Top]]) -> None:
-        """Keep what was seen of a piece."""
+        """Keep what `look` returned for a part."""
         part, queries, tops = seen
         self._parts.append(part)
         self._queries.append(queries)
@@ -289,7 +289,7 @@ class DetailsObserver:
         return top(dict(zip(names.names(), (-score).tolist(), strict=False)), self.depth)
 
     def details(self, hits: Hits) -> RunDetails | None:
-        """Return what was gathered; None where lines were not seen in whole queries, each once."""
+        """Return the details; None if lines were not read in whole queries, each once."""
         queries = np.concatenate([np.zeros(0, np.int64), *self._queries])
         documents = sum(part.documents for part in self._parts)
         if documents != hits.documents or len(np.unique(queries)) < len(queries):

@@ -1,4 +1,4 @@
-"""Tops: which documents can be among the first of each ranking, by name, whatever the run is held in."""
+"""Tops: the documents that can be among the first of each ranking, in whatever form the run is stored."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
@@ -23,9 +23,9 @@ Tops: TypeAlias = dict[int, list[str]]
 def find_tops(
     qrels: Qrels, run: Run, settings: Settings, depth: int, threads: int | None = None, report: Report = ignore
 ) -> Tops:
-    """Return the documents with fewer than `depth` others above them, of the queries that are judged.
+    """Return the documents of judged queries that have fewer than `depth` others above them.
 
-    Where documents tie across the depth, all of them are among these. Documents that are excluded count.
+    If documents tie across the depth, all of them are returned. Excluded documents count.
     """
     scores = run.scores
     if isinstance(scores, LazyScores):
@@ -54,17 +54,17 @@ def top_of(ranking: Mapping[str, float], depth: int, settings: Settings) -> list
 
 
 class TopsObserver:
-    """Gathers the tops of rankings from lines as they pass, in whole queries."""
+    """Collects the tops of rankings from lines while the run is read, in whole queries."""
 
     def __init__(self, depth: int) -> None:
-        """Take how many documents may stand above."""
+        """Take the number of documents that may be above."""
         self.depth = depth
         self.documents = 0
-        """how many documents were seen of the judged queries"""
+        """number of documents of the judged queries"""
         self.tops: Tops = {}
 
     def look(self, lines: "Lines") -> tuple[int, list[int], Ints, list[str]]:
-        """Return how many lines judged queries have, which queries these are, and the size and names of their tops."""
+        """Return the number of lines of judged queries, these queries, and the sizes and names of their tops."""
         mine = np.flatnonzero(lines.judged)
         first, size = lines.first[mine], lines.size[mine]
         least = lines.score[first + np.minimum(size, self.depth) - 1]
@@ -75,7 +75,7 @@ class TopsObserver:
         return len(line), lines.query[mine].tolist(), np.bincount(owner[inside], minlength=len(mine)), names
 
     def add(self, seen: tuple[int, list[int], Ints, list[str]]) -> None:
-        """Keep the tops of a piece."""
+        """Keep the tops of a part."""
         documents, queries, sizes, names = seen
         self.documents += documents
         stop = np.cumsum(sizes).tolist()

@@ -1,4 +1,4 @@
-"""UncertainQrels: judgments whose labels are probabilities, as a model, several raters or nobody is sure of them."""
+"""UncertainQrels: judgments whose labels are probabilities, as given by a model or by several raters."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -18,21 +18,21 @@ from gradely.lazy import lazy
 from gradely.tables import count_of
 
 ROUNDING = 0.01
-"""probabilities may add up to 1 but for this much, as those of a few digits do; they are scaled then"""
+"""largest difference between 1 and a sum of probabilities, as from rounding; they are then rescaled"""
 EXACT = 1e-9
-"""sums that differ from 1 by no more are not worth a note"""
+"""sums that differ from 1 by no more than this need no note"""
 
 
 class UncertainQrels(Qrels):
-    """How probable each label is, by query and document; documents are independent of one another.
+    """The probability of each label, by query and document; documents are independent of one another.
 
-    There is no `grade`: what needs one label for each document refuses these judgments in one line.
+    There is no `grade`: code that needs one label per document refuses these judgments with a clear error.
     """
 
     def __init__(
         self, queries: Sequence[str], start: Ints, docs: Sequence[str], scale: Floats, chance: Floats, name: str
     ) -> None:
-        """Hold the columns: the labels `scale`, [L], ascending, and how probable each one is, [judgments, L]."""
+        """Hold the columns: the labels `scale`, [L], ascending, and the probability of each label, [judgments, L]."""
         super().__init__(queries, start, docs, np.zeros(0), name)
         self.scale, self.chance = scale, chance
 
@@ -40,7 +40,7 @@ class UncertainQrels(Qrels):
     def checked(
         cls, queries: Sequence[str], start: Ints, docs: Sequence[str], scale: Floats, chance: Floats, name: str
     ) -> "UncertainQrels":
-        """Return the judgments; refuse what are no probabilities, scale what adds up to 1 but for rounding."""
+        """Return the judgments; refuse invalid probabilities, and rescale sums that differ from 1 by rounding."""
 
         def refuse(row: int, problem: str) -> NoReturn:
             query = queries[int(np.searchsorted(start, row, "right")) - 1]
@@ -65,7 +65,7 @@ class UncertainQrels(Qrels):
 
     @classmethod
     def of_labels(cls, labels: Mapping[str, Mapping[str, Any]], name: str) -> "UncertainQrels":
-        """Make it from {query: {document: label or {label: probability}}}, ids as text; a label alone is certain."""
+        """Create it from {query: {document: label or {label: probability}}}; a label alone is certain."""
         entries = list(_entries(labels, name))
         scale = np.unique([label for entry in entries for label in entry])
         column = {label: i for i, label in enumerate(scale.tolist())}
@@ -79,16 +79,16 @@ class UncertainQrels(Qrels):
 
     @property
     def uncertain(self) -> int:
-        """How many documents have more than one label that is possible."""
+        """The number of documents with more than one possible label."""
         return int(np.count_nonzero(np.count_nonzero(self.chance, axis=1) > 1))
 
     @property
     def grade(self) -> Floats:
-        """Refuse whoever needs one label for each document."""
+        """Refuse access, for code that needs one label per document."""
         raise self._refusal("this")
 
     def check_certain(self, function: str) -> None:
-        """Refuse labels that are probabilities, for a function that does not take them."""
+        """Refuse labels that are probabilities, for a function that does not support them."""
         raise self._refusal(function)
 
     def _refusal(self, function: str) -> DataError:
@@ -104,14 +104,14 @@ class UncertainQrels(Qrels):
 
     @lazy
     def possible(self) -> Qrels:
-        """Each query with the labels that its documents may have, once each, in place of documents."""
+        """Each query with the possible labels of its documents, once each, in place of documents."""
         found: Bools = np.zeros((len(self), len(self.scale)), bool)
         np.logical_or.at(found, np.repeat(np.arange(len(self)), self.sizes), self.chance > 0)
         start = np.concatenate([[0], np.cumsum(found.sum(axis=1))])
         return Qrels(self.queries, start, (), np.broadcast_to(self.scale, found.shape)[found], self.name)
 
     def judgments(self, query: str) -> dict[str, Any]:
-        """Return {document: {label: probability}} of one query, without labels that have none."""
+        """Return {document: {label: probability}} of one query, without labels of probability 0."""
         at = self.index.get(query)
         rows = range(int(self.start[at]), int(self.start[at + 1])) if at is not None else range(0)
         scale = self.scale.tolist()
@@ -123,7 +123,7 @@ class UncertainQrels(Qrels):
         }
 
     def sort_keys(self, rows: npt.NDArray[np.integer]) -> list[Floats]:
-        """Return columns by which documents of the same score are sorted, so that no digit depends on their order."""
+        """Return columns that sort documents of the same score, so no digit depends on the order of the input."""
         return [-self.chance[rows, i] for i in range(self.chance.shape[1])]
 
     def subset(self, queries: Sequence[str], start: Ints, docs: Sequence[str], rows: Ints) -> Qrels:
@@ -142,7 +142,7 @@ def _note_scaled(name: str, total: Floats) -> list[str]:
 
 
 def judgments_of(labels: Mapping[str, Mapping[str, Any]], name: str) -> Qrels:
-    """Return the judgments of {query: {document: label}}, of which some or all may be {label: probability}."""
+    """Return the judgments of {query: {document: label}}, in which a label may be {label: probability}."""
     try:
         return Qrels.of(labels, name)
     except DataError:
@@ -179,7 +179,7 @@ def _entries(labels: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[dic
 
 
 def _label(label: object, where: str) -> float:
-    """Return a label of a distribution; JSON has only text there."""
+    """Return a label of a distribution; in JSON, it is text."""
     number: float | None = None
     if isinstance(label, str | Real) and not isinstance(label, bool):
         with suppress(ValueError):
@@ -191,7 +191,7 @@ def _label(label: object, where: str) -> float:
 
 
 def join_columns(columns: Sequence[str], read: Callable[[str], Qrels]) -> UncertainQrels:
-    """Return judgments from columns p0, p1, …, each of which `read` returns as if it held the labels."""
+    """Return judgments from columns p0, p1, …; `read` returns the qrels with one column as the label."""
     parts = []
     for column in columns:
         try:

@@ -1,6 +1,6 @@
-"""Readers: from files of every format, dataframes, records and dicts to tables of queries, documents and numbers.
+"""Readers: files of every format, dataframes, records and dicts become tables of query, document and number.
 
-`formats` recognises a file and says which module reads it, `exports` turns what other tools write and hold into rows,
-and `readers` has read_qrels and read_run, which take anything. An error names the file, the line, what was found there,
-and what to do.
+`formats` recognises the format of a file and says which module reads it, `exports` converts the files and objects of
+other tools to rows, and `readers` has read_qrels and read_run, which accept all of them. An error names the file, the
+line, what was found there, and what to do.
 """

@@ -1,8 +1,8 @@
-"""CSV and TSV files as tables: read in pieces, with array operations, and never held as a whole.
+"""CSV and TSV files as tables, read in pieces with array operations and never held as a whole.
 
-Text that is odd in any way (quotes inside fields, lines of other widths, control characters) is left to the plain
-reader, which is the csv module of Python, and which also explains errors. A million lines take 0.08 s this way, 0.11 s
-with pyarrow, which takes longer to import than that, and 2.1 s with the csv module.
+Irregular text (quotes inside fields, lines of different widths, control characters) is left to the plain reader, the
+csv module of Python, which also explains errors. A million lines take 0.08 s this way, 0.11 s with pyarrow, which takes
+longer to import than that, and 2.1 s with the csv module.
 """
 
 import csv
@@ -27,10 +27,10 @@ from gradely.tables import count_of
 T = TypeVar("T")
 QUOTE, RETURN = 34, 13
 LONGEST = 131_072
-"""characters of the longest field, as in the csv module of Python"""
+"""number of characters of the longest field, as in the csv module of Python"""
 
 HEADER = 1 << 20
-"""bytes of the longest header"""
+"""number of bytes of the longest header"""
 DETAILS = ("querytext", "docid", "docposition", "rating")
 """columns of Quepid's detailed export of a case"""
 
@@ -71,7 +71,7 @@ class CsvTable(Table):
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
 
     def _check_header(self, header: list[str], delimiter: str) -> None:
-        """Refuse a first line that names no query and holds a number, and so is no header; and columns of ragas."""
+        """Refuse a first line that is no header, since it names no query and holds numbers; refuse columns of ragas."""
         from gradely.data.read.exports import ROWS, is_ragas
 
         if is_ragas(header):
@@ -101,7 +101,7 @@ class CsvTable(Table):
         return map_pieces(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
 
     def query_at(self, text: memoryview, at: int) -> bytes:
-        """Return the query of the line at a position, as far as 4,096 bytes show it."""
+        """Return the query of the line at a position, as far as its first 4,096 bytes contain it."""
         fields = bytes(text[at : at + 4096]).partition(b"\n")[0].split(self.layout.delimiter)
         return fields[self.layout.query] if self.layout.query < len(fields) else b""
 
@@ -126,11 +126,11 @@ class CsvTable(Table):
             rest = f"{have} no rating and count{s} as unjudged"
             self.notes.append(f"{self.name}: {unrated:,} of {count_of(count, 'row')} {rest}")
         values = rows.with_notes(self.notes)
-        values.notes = self.notes = list(dict.fromkeys(values.notes))  # it may be read more than once
+        values.notes = self.notes = list(dict.fromkeys(values.notes))  # the file may be read more than once
         return values
 
     def first_rows(self, most: int) -> Iterable[FirstRow]:
-        """Yield the first rows that are as they should be."""
+        """Yield the first rows that are well-formed."""
         at, width = self.layout.value, self.layout.width
         rank = None if self.rank is None else self.header.index(self.rank)
         for _, row in islice(self.records(), most):
@@ -140,12 +140,12 @@ class CsvTable(Table):
             yield FirstRow(row[self.layout.query], place, self.layout.sign * float(row[at]))
 
     def _is_unrated(self, row: list[str]) -> bool:
-        """True for a row of Quepid that has no rating: a query alone in its line, or an empty cell."""
+        """True for a row of Quepid without a rating: a query alone on its line, or an empty cell."""
         at = self.layout.value
         return self.is_quepid and at is not None and (len(row) == 1 or (len(row) > at and not row[at].strip()))
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield the rows that are not blank, with the number of the line that each ends in."""
+        """Yield the rows that are not blank, with the number of the line on which each ends."""
         return _records(self.source, self.layout.delimiter.decode())
 
 
@@ -153,18 +153,18 @@ class RankTable(CsvTable):
     """A run of MS MARCO: query, document and rank, between tabs, without a header."""
 
     def __init__(self, source: Source, duplicates: str = "error") -> None:
-        """Know the columns; nothing is read yet."""
+        """Set the columns; nothing is read yet."""
         Table.__init__(self, source.name, "score", duplicates)
         self.source, self.skip, self.is_quepid = source, 0, False
         self.layout = Layout(b"\t", width=3, query=0, document=1, value=2, sign=-1)
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
-        """Yield all rows, of which the first is no header."""
+        """Yield all rows; the first one is not a header."""
         return _records(self.source, "\t", header=False)
 
 
 def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
-    """Return the names of the columns, and how many bytes they take."""
+    """Return the names of the columns, and the size of the header in bytes."""
     lines = StringIO(source.start(HEADER + 1).decode(errors="surrogateescape"), newline="")
     try:
         first = next(csv.reader(iter(lines.readline, ""), delimiter=delimiter), [])
@@ -180,7 +180,7 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
 
 
 def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows below the header that are not blank, with the number of the line that each ends in."""
+    """Yield the rows below the header that are not blank, with the number of the line on which each ends."""
     lines = csv.reader(_text_lines(source), delimiter=delimiter)
     try:
         if header:
@@ -194,7 +194,7 @@ def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator
 
 
 def csv_records(source: Source, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
-    """Yield the rows below the header as dicts, with the number of the line that each ends in."""
+    """Yield the rows below the header as dicts, with the number of the line on which each ends."""
     header, _ = _header(source, delimiter)
     for line, row in _records(source, delimiter):
         if len(row) != len(header):
@@ -204,7 +204,7 @@ def csv_records(source: Source, delimiter: str) -> Iterator[tuple[int, dict[str,
 
 
 def _text_lines(source: Source) -> Iterator[str]:
-    """Yield lines with their ends, LF, CR LF or CR; line breaks inside quotes stay with the field."""
+    """Yield lines with their LF, CR LF or CR; line breaks inside quotes stay in the field."""
     for first, block in source.blocks():
         source.check_text(block, first)
         yield from StringIO(block.decode(), newline="")
@@ -245,11 +245,11 @@ def _check_utf8(text: Bytes) -> None:
 
 
 def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
-    """Return where the fields of all lines begin and end, [lines, fields]; quotes around a field are not part of it."""
+    """Return where the fields of all lines begin and end, [lines, fields], without the quotes around a field."""
     quote = text == QUOTE
     quotes = int(np.count_nonzero(quote))
     if quotes % 2:
-        raise IrregularText  # a quote that is never closed would swallow the lines behind it
+        raise IrregularText  # a quote that is never closed would swallow the lines after it
     edge = (text == ord(layout.delimiter)) | (text == NEWLINE)
     if quotes:
         edge &= (np.cumsum(quote, dtype=np.uint8) & 1) == 0
@@ -260,13 +260,13 @@ def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
         raise IrregularText
     ends = text[stop[:, -1] - 1] == RETURN
     if np.count_nonzero(text == RETURN) != np.count_nonzero(ends) + returns:
-        raise IrregularText  # a line that ends in a carriage return alone
+        raise IrregularText  # a line that ends with a carriage return only
     stop[:, -1] -= ends
     return _unquote(text, quotes, start, stop) if quotes else (start, stop)
 
 
 def _drop_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[Any, Any, int]:
-    """Return the fields of lines that are not blank, and how many carriage returns are in the others."""
+    """Return the fields of lines that are not blank, and the number of carriage returns in the blank ones."""
     newline = text[stop] == NEWLINE
     if _ends_lines(newline, width):
         return start, stop, 0
@@ -278,13 +278,13 @@ def _drop_blank_lines(text: Bytes, start: Any, stop: Any, width: int) -> tuple[A
 
 
 def _ends_lines(newline: Bools, width: int) -> bool:
-    """True where a line ends after every `width` fields, and only there."""
+    """True if a line ends after every `width` fields, and nowhere else."""
     lines, rest = divmod(len(newline), width)
     return not rest and bool(newline[width - 1 :: width].all()) and int(np.count_nonzero(newline)) == lines
 
 
 def _unquote(text: Bytes, quotes: int, start: Ints, stop: Ints) -> tuple[Ints, Ints]:
-    """Return the fields without quotes around them; any other quote is odd."""
+    """Return the fields without the quotes around them; any other quote is irregular."""
     opened = text[start] == QUOTE
     closed = (text[stop - 1] == QUOTE) & (stop - start > 1)
     if (opened != closed).any() or 2 * np.count_nonzero(opened) != quotes:

@@ -1,4 +1,4 @@
-"""Dicts of dicts as people hold them: ids of any type become text, rankings without scores get some."""
+"""Dicts of dicts: ids of any type become text, and rankings without scores get scores."""
 
 from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
@@ -18,7 +18,7 @@ MAPPING = (dict, Mapping)
 
 
 def are_plain(values: Mapping[Any, Any]) -> bool:
-    """True for {query: {document: number}}, by its first number; what other tools export is something else."""
+    """True for {query: {document: number}}, judged by its first number; exports of other tools look different."""
     first = next(iter(values.values()), None)
     number = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
     plain = isinstance(number, (int, float)) and results_of(values) is None
@@ -26,7 +26,7 @@ def are_plain(values: Mapping[Any, Any]) -> bool:
 
 
 COLUMNS = 50
-"""keys of the longest dict that may be a row, or hold the columns of a table"""
+"""number of keys up to which a dict may be a row, or hold the columns of a table"""
 
 
 def are_columns(names: Any) -> bool:
@@ -38,7 +38,10 @@ def are_columns(names: Any) -> bool:
 
 
 def are_by_subtopic(value: Any) -> bool:
-    """True for {query: {document: {subtopic: label}}}, by its first document; probabilities have numbers for labels."""
+    """True for {query: {document: {subtopic: label}}}, judged by its first document.
+
+    Label probabilities look similar, but have numbers for keys.
+    """
     if not isinstance(value, MAPPING):
         return False
     first = next((documents for documents in value.values() if not isinstance(documents, MAPPING) or documents), None)
@@ -51,9 +54,9 @@ def are_by_subtopic(value: Any) -> bool:
 
 
 def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":
-    """Return {query: {document: label}}; a plain list or set of documents means label 1 for each.
+    """Return {query: {document: label}}; a list or set of documents means label 1 for each.
 
-    A list may be a ranking, so that it is noted what it was taken for; a set has no order.
+    A list could be a ranking, so a note says how it was interpreted; a set has no order.
     """
     labels = _by_query(labels_by_query, name, lambda query, docs: dict.fromkeys(_distinct(docs, name, query), 1.0))
     labels.update((query, _all_texts(docs, name, query)) for query, docs in labels.items())
@@ -74,7 +77,7 @@ def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error")
 
 
 class Ranked(dict[str, float]):
-    """A ranking that came without scores, so that its numbers are places, counted from the last."""
+    """A ranking that came without scores; its numbers are ranks, counted from the last."""
 
 
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
@@ -91,7 +94,7 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
 
 
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
-    """Return the same mapping where ids look like text, by the first and the last; else one with ids as text."""
+    """Return the mapping itself if its first and last ids are text, else one with ids as text."""
     if isinstance(docs, (dict, Reversible)) and isinstance(next(iter(docs), ""), str):
         last = next(reversed(docs), "")
         return docs if isinstance(last, str) else rename_docs(docs, name, query)
@@ -99,7 +102,7 @@ def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, flo
 
 
 def _all_texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
-    """Return the same mapping where all ids are text, else one with ids as text."""
+    """Return the mapping itself if all ids are text, else one with ids as text."""
     return docs if all(issubclass(kind, str) for kind in set(map(type, docs))) else rename_docs(docs, name, query)
 
 

@@ -1,7 +1,7 @@
-"""Exports: what other tools write and hold, as rows of query, document and number.
+"""Exports: the files and objects of other tools, as rows of query, document and number.
 
-Each tool has one entry, which recognises its content (parsed JSON, a dict, rows) and says how to turn it into qrels and
-into a run, or why it cannot be one and what to give instead.
+Each tool has one entry, which recognises its content (parsed JSON, a dict, rows) and says how to convert it to qrels
+and to a run, or why that is impossible and what to give instead.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -17,32 +17,32 @@ from gradely.errors import InputError, clip
 Row: TypeAlias = tuple[Any, Any, Any]
 """a query, a document and a label or score"""
 Rows: TypeAlias = Callable[[Any], Iterator[Row]]
-"""turns content into rows"""
+"""converts content to rows"""
 
 NAMES = {"label": "qrels", "score": "a run"}
-"""what the kinds of numbers belong to"""
+"""what each kind of number belongs to"""
 
 
 class Export(NamedTuple):
-    """What a tool writes."""
+    """What a tool exports."""
 
     title: str
     recognise: Callable[[Any], bool]
     label: Rows | str
-    """how to turn it into qrels, or what to give instead"""
+    """how to convert it to qrels, or what to give instead"""
     score: Rows | str
-    """how to turn it into a run, or what to give instead"""
+    """how to convert it to a run, or what to give instead"""
     note: Mapping[str, str] = {}
-    """what is to be said of it, by the kind of its numbers"""
+    """a note about it, by the kind of its numbers"""
 
 
 def find_export(content: Any) -> "Export | None":
-    """Return the tool that wrote this content; None where none of the tools that are known here did."""
+    """Return the tool that wrote this content, or None if it is unknown."""
     return next((export for export in EXPORTS if export.recognise(content)), None)
 
 
 def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -> RecordTable | None:
-    """Return what a tool wrote as a table; None where none of the tools that are known here did.
+    """Return the export of a tool as a table, or None if the tool is unknown.
 
     >>> content = {"requests": [{"id": "q1", "request": {}, "ratings": [{"_index": "i", "_id": "d1", "rating": 2}]}]}
     >>> read_export(content, "label", "eval.json").qrels().labels("q1")
@@ -79,7 +79,7 @@ def _are_lists(value: Any) -> bool:
 
 
 def _ranked(query: Any, documents: Sequence[Any], scores: Sequence[Any]) -> Iterator[Row]:
-    """Yield documents with their scores or, where one has none, in the order in which they stand."""
+    """Yield documents with their scores or, if one has none, in their order."""
     scored = all(isinstance(score, int | float) for score in scores)
     for place, document in enumerate(documents):
         yield query, document, scores[place] if scored else -1 - place
@@ -112,7 +112,7 @@ def _is_search(content: Any) -> bool:
 
 
 def _are_responses(content: Any) -> bool:
-    """True for the responses of _msearch, or a list of responses, none of which names its query."""
+    """True for the responses of _msearch, or a list of responses, which do not name their queries."""
     parts = content["responses"] if _maps(content, responses=list) else content
     return (
         _are_lists(parts)
@@ -126,7 +126,7 @@ def _names_query(content: Any) -> bool:
 
 
 def _judgment_lists(content: Any) -> list[Any]:
-    """Return the lists of ratings of OpenSearch: that of one object, or those of a search for such objects."""
+    """Return the lists of ratings of OpenSearch: of one object, or of the results of a search for such objects."""
     found = [hit.get("_source") for hit in content["hits"]["hits"]] if _is_search(content) else [content]
     ratings = [part["judgmentRatings"] for part in found if _maps(part, judgmentRatings=list)]
     return [part for part in ratings if all(_maps(entry, ratings=list) for entry in part)]
@@ -147,7 +147,7 @@ def _opensearch_ratings(content: Any) -> Iterator[Row]:
 
 
 def _groups(content: Any) -> Iterator[Any]:
-    """Yield what has queries and relevant documents: the file itself, its groups and those of its topics."""
+    """Yield what has queries and relevant documents: the file itself, its groups, and the groups of its topics."""
     yield content
     for part in (*content.get("topics", ()), *content.get("query_groups", ())):
         if isinstance(part, Mapping):
@@ -172,7 +172,7 @@ def _rre_ratings(content: Any) -> Iterator[Row]:
 
 
 def _rre_query(query: Any) -> str:
-    """Return the words of a query, which are what its template is filled with."""
+    """Return the text of a query: the values for the placeholders of its template."""
     return " ".join(str(value) for value in query.get("placeholders", {}).values()) or query["template"]
 
 
@@ -190,10 +190,10 @@ def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def unwrap(value: Any, kind: str) -> Any:
-    """Return what an object of another library holds: a dataframe, a dict or a list; the object itself where unknown.
+    """Return what an object of another library holds (a dataframe, a dict or a list), or the object itself if unknown.
 
-    ranx has dicts, Hugging Face and ragas data sets become frames, LlamaIndex has its dicts as attributes, clients of
-    Elasticsearch have a body, and a Series of pandas has its queries and documents in its index.
+    ranx has dicts, Hugging Face and ragas data sets become frames, LlamaIndex has dicts as attributes, clients of
+    Elasticsearch have a body, and a pandas Series has its queries and documents in its index.
     """
     if type(value).__module__.partition(".")[0] == "ranx":
         return value.to_dict()
@@ -215,9 +215,9 @@ def unwrap(value: Any, kind: str) -> Any:
 
 
 def choose_split(content: Any, kind: str, name: str, split: str | None) -> Any:
-    """Return the predictions of one split, {query: {document: score}}, where MTEB 2 wrote those of subsets and splits.
+    """Return the predictions of one split, {query: {document: score}}, of an MTEB 2 file with subsets and splits.
 
-    Other content is returned as it is. A split is named `test`, or `default/test` with its subset.
+    Other content is returned unchanged. A split is named `test`, or `default/test` with its subset.
     """
     if not _maps(content, mteb_model_meta=Mapping):
         return content
@@ -251,16 +251,16 @@ REFERENCES = ("reference_context_ids", "reference_contexts")
 RETRIEVED = ("retrieved_context_ids", "retrieved_contexts", "contexts")
 CONTEXTS = (*REFERENCES, *RETRIEVED)
 OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
-"""what rows of ragas before 0.2 have beside a question and its contexts"""
+"""columns that rows of ragas before 0.2 have in addition to a question and its contexts"""
 
 
 def _are_ragas_rows(content: Any) -> bool:
-    """True for rows of ragas: a list of objects with a question and what was, or should have been, retrieved."""
+    """True for rows of ragas: objects with a question and what was, or should have been, retrieved."""
     return _are_lists(content) and bool(content) and is_ragas(content[0])
 
 
 def is_ragas(names: Any) -> bool:
-    """True where an object, or a list of names, has the columns of ragas."""
+    """True if an object, or a list of names, has the columns of ragas."""
     if not isinstance(names, Collection):
         return False
     older = "question" in names and "contexts" in names and any(name in names for name in OLDER)
@@ -268,9 +268,9 @@ def is_ragas(names: Any) -> bool:
 
 
 def _is_table(content: Any) -> bool:
-    """True for a table by columns, {"query_id": [queries], "doc_id": [documents], …}, or by the numbers of its rows.
+    """True for a table by columns, {"query_id": [queries], "doc_id": [documents], …}, or by row numbers.
 
-    So pandas writes it, where it is not told to write records: {"query_id": {"0": …}, …}, {"0": {"query_id": …}, …},
+    pandas writes these unless it is told to write records: {"query_id": {"0": …}, …}, {"0": {"query_id": …}, …},
     {"columns": […], "data": […]} or {"schema": …, "data": […]}.
     """
     if not isinstance(content, Mapping) or not content:
@@ -293,7 +293,7 @@ def _is_chroma(content: Any) -> bool:
 
 
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield each question with its ids, or else its texts; refuse a question that is there twice."""
+    """Yield each question with its ids, or with its texts if it has no ids; refuse a duplicate question."""
     numbers: dict[Any, int] = {}
     for number, row in enumerate(content, 1):
         found = [list(row[name]) for name in names if row.get(name) is not None]

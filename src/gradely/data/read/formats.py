@@ -1,7 +1,7 @@
 """Formats: how a file is recognised, and which reader opens it.
 
-A reader takes a Source and returns its rows: as a Table, which is read some rows at a time, or, where the format has to
-be read as a whole, as {query: {document: value}}. A new format is a reader and an entry of FORMATS.
+A reader takes a Source and returns its content: a Table, which is read in parts, or, if the format has to be read as a
+whole, {query: {document: value}}. A new format is a reader and an entry in FORMATS.
 """
 
 import os
@@ -22,15 +22,15 @@ class ReadOptions(NamedTuple):
     kind: str
     """what its numbers are: label or score"""
     columns: Names | None = None
-    """what a table calls its columns, as far as it must be said"""
+    """the columns of a table, if the caller names them"""
     duplicates: str = "error"
     """what to do with duplicate documents"""
     feature: int | None = None
-    """of a LETOR file: the feature to rank by"""
+    """for a LETOR file: the feature to rank by"""
     ascending: bool = False
-    """of a LETOR file: whether low values of the feature are best"""
+    """for a LETOR file: whether low values of the feature are best"""
     split: str | None = None
-    """of predictions of MTEB: the split to read, like test or default/test"""
+    """for MTEB predictions: the split to read, like test or default/test"""
 
 
 Rows: TypeAlias = Table | Scores
@@ -104,7 +104,7 @@ def _open_ranks(source: Source, options: ReadOptions) -> Rows:
 
 
 def _is_ranks(source: Source) -> bool:
-    """True where lines have a query, a document and a rank, which rises from 1 in each query, as those of MS MARCO."""
+    """True if lines have a query, a document and a rank that rises from 1 in each query, as in MS MARCO."""
     lines = source.head.splitlines()[: -1 if len(source.head) == HEAD else None]
     places: dict[bytes, int] = {}
     for line in lines:
@@ -116,19 +116,19 @@ def _is_ranks(source: Source) -> bool:
 
 
 def _is_letor(source: Source) -> bool:
-    """True where the first line has a qid field, or numbered features without one."""
+    """True if the first line has a qid field, or numbered features without one."""
     return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", source.head) is not None
 
 
 class Format(NamedTuple):
-    """A format of files."""
+    """A file format."""
 
     suffixes: tuple[str, ...]
-    """endings of names that say it is this format"""
+    """file name extensions of this format"""
     fits: Callable[[Source], bool]
-    """says whether a file looks like this format, mostly by its first bytes"""
+    """returns whether a file looks like this format, mostly by its first bytes"""
     open: Callable[[Source, ReadOptions], Rows]
-    """reads a file, or begins to"""
+    """opens a file; it may be read later"""
 
 
 FORMATS = {
@@ -141,7 +141,7 @@ FORMATS = {
     "letor": Format((), _is_letor, _open_letor),
     "msmarco": Format((), _is_ranks, _open_ranks),
 }
-"""by name; the last one that fits is taken, so that a special format comes after a general one"""
+"""formats by name; the last one that fits is used, so special formats come after general ones"""
 
 UNTELLING = {*(suffix for known in FORMATS.values() for suffix in known.suffixes)} | {
     ".run",
@@ -150,15 +150,15 @@ UNTELLING = {*(suffix for known in FORMATS.values() for suffix in known.suffixes
     ".trec",
     ".tsv",
 }
-"""endings that are not part of what a run is called"""
+"""extensions that are not part of the name of a run"""
 
 
 PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""endings of packed files"""
+"""extensions of compressed files"""
 
 
 def open_file(source: Source, name: str | None, options: ReadOptions) -> Rows:
-    """Open a file of some format, or of the one that it looks like."""
+    """Open a file of the given format, or of the one that it looks like."""
     name = name or format_of(source)
     if name not in FORMATS:
         raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
@@ -166,7 +166,7 @@ def open_file(source: Source, name: str | None, options: ReadOptions) -> Rows:
 
 
 def format_of(source: Source) -> str:
-    """Return the format of a file, by its name or else by its first line; folders and patterns are of Parquet."""
+    """Return the format of a file, by its name or else by its first line; folders and patterns are Parquet."""
     suffix = os.path.splitext(bare_name(source.path))[1].lower()
     by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
     if by_name is not None:
@@ -186,18 +186,18 @@ def format_of(source: Source) -> str:
 
 
 def bare_name(path: str) -> str:
-    """Return a file's name without the ending of a packed one."""
+    """Return the name of a file without the extension of a compressed file."""
     ending = next((ending for ending in PACKED if path.lower().endswith(ending)), "")
     return path[: len(path) - len(ending)]
 
 
 def is_folder_or_pattern(path: str) -> bool:
-    """True for a folder, and for a pattern of names unless a file has that very name."""
+    """True for a folder, and for a glob pattern unless a file has exactly that name."""
     return os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.exists(path))
 
 
 def comma_of(head: bytes) -> str:
-    """Return what stands between the fields of a CSV file: commas, or semicolons, as spreadsheets of many countries."""
+    """Return the delimiter of a CSV file: a comma, or a semicolon, which spreadsheets use in many countries."""
     header = re.split(rb"[\r\n]", head)[0]
     return ";" if b";" in header and b"," not in header else ","
 
@@ -213,7 +213,7 @@ def delimiter_of(head: bytes, documents: Sequence[str] = DOC) -> str | None:
 
 
 def run_name(path: str) -> str:
-    """Return what a run is called: its file's name without the endings that all have; a pipe has no name of its own.
+    """Return the name of a run: the name of its file without common extensions; a pipe has no name of its own.
 
     >>> run_name("runs/bm25.run.gz"), run_name("bm25.run.zst"), run_name("-"), run_name("/dev/fd/63")
     ('bm25', 'bm25', 'stdin', 'pipe')
@@ -228,7 +228,7 @@ def run_name(path: str) -> str:
 
 
 def run_names(paths: Sequence[str]) -> list[str]:
-    """Return what runs are called, each by another name: their files' names or, where these are the same, their paths.
+    """Return distinct names of runs: the names of their files or, if some are equal, their paths.
 
     Several pipes are numbered.
 
@@ -247,5 +247,5 @@ def run_names(paths: Sequence[str]) -> list[str]:
 
 
 def _is_descriptor(path: str) -> bool:
-    """True for what a shell puts in place of <(…)."""
+    """True for a path that a shell substitutes for <(…)."""
     return path.startswith(("/dev/fd/", "/proc/")) and path.rpartition("/fd/")[2].isdigit()

@@ -1,4 +1,4 @@
-"""Dataframes of any library that narwhals knows, and Parquet files, as tables of arrays, some rows at a time."""
+"""Dataframes of any library that narwhals supports, and Parquet files, as tables, read in parts."""
 
 import glob
 import os
@@ -37,17 +37,17 @@ def is_frame(value: Any) -> bool:
 
     try:
         native: Any = nw.from_native(value, pass_through=True)
-    except nw.exceptions.DuplicateError:  # a frame that has a column twice
+    except nw.exceptions.DuplicateError:  # a frame with two columns of the same name
         return True
     return isinstance(native, nw.DataFrame | nw.LazyFrame)
 
 
 SAMPLE = 1000
-"""rows whose ranks are kept, to be held against the scores"""
+"""number of rows whose ranks are kept, to be compared with the scores"""
 
 
 class FrameTable(MemoryTable):
-    """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals knows."""
+    """A dataframe of pandas, polars, pyarrow, DuckDB or any other library that narwhals supports."""
 
     def __init__(
         self, native: Any, kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
@@ -66,7 +66,7 @@ class FrameTable(MemoryTable):
         self.frame, self.query, self.rows = frame, frame[self.roles.query], len(frame)
 
     def _select(self, native: Any, columns: Names | None) -> tuple[Any, Roles]:
-        """Return the frame with the columns to read, and which these are."""
+        """Return the frame with the columns to read, and their roles."""
         import narwhals.stable.v2 as nw
 
         try:
@@ -80,13 +80,13 @@ class FrameTable(MemoryTable):
         except nw.exceptions.DuplicateError:
             names = [column for column in native.columns if isinstance(column, str)]
             twice = next(column for column in native.columns if list(native.columns).count(column) > 1)
-            roles = self.pick_columns(names, columns)  # refuses a name that matters
+            roles = self.pick_columns(names, columns)  # refuses duplicate names of columns that are read
             if twice in roles.names:
                 raise InputError(f"{self.name}: duplicate column {twice!r}; rename or drop one") from None
             return nw.from_native(native[roles.names]), roles
 
     def drop_nameless(self) -> int:
-        """Leave out rows whose document is missing or NaN; return how many rows are left."""
+        """Remove rows whose document is missing or NaN; return the number of rows that remain."""
         frame, document = self.frame.drop_nulls(self.roles.document), self.roles.document
         self._hold(frame.filter(~frame[document].is_nan()) if frame[document].dtype.is_float() else frame)
         return self.rows
@@ -97,9 +97,9 @@ class FrameTable(MemoryTable):
 
 
 def with_index(native: Any) -> Any:
-    """Return a frame of pandas with the named levels of its index as columns; any other frame as it is."""
+    """Return a pandas frame with the named levels of its index as columns; other frames are returned unchanged."""
     names = getattr(getattr(native, "index", None), "names", None)
-    if not isinstance(names, Sequence):  # a Spark frame answers any name with a column
+    if not isinstance(names, Sequence):  # a Spark frame returns a column for any name
         return native
     levels = [level for level in names if isinstance(level, str) and level not in native.columns]
     return native.reset_index(level=levels) if levels else native
@@ -129,7 +129,7 @@ def _holds_numbers(dtype: Any) -> bool:
 
 
 def _sample(frame: Any, names: Sequence[str]) -> Cells:
-    """Return the first cells of each column; a number for one that holds numbers, whatever is missing in it."""
+    """Return the first cells of each column; missing values in a column of numbers become a number."""
     schema = frame.collect_schema()
     first = frame.select(names).head(SAMPLED).lazy().collect()
     return {name: [0] if _holds_numbers(schema[name]) else first[name].to_list() for name in names}
@@ -166,14 +166,14 @@ def ids_of(series: Any, name: str) -> Ids:
 
 
 def numbers_of(series: Any, kind: str, name: str, start: int) -> Floats:
-    """Return a column of labels or scores, all finite; `start` is the number of its first row, from 0."""
+    """Return a column of finite labels or scores; `start` is the number of its first row, from 0."""
     if _holds_numbers(series.dtype):
         return check_finite(series.to_numpy().astype(np.float64), kind, name, start, "row")
     return numbers_of_objects(series.to_list(), kind, name, start)
 
 
 def _first_rows(file: Any, most: int, names: Sequence[str]) -> Any:
-    """Return the first rows of an open Parquet file as a frame; None where it has none, or not all of the columns."""
+    """Return the first rows of an open Parquet file as a frame; None if it is empty or lacks one of the columns."""
     import narwhals.stable.v2 as nw
     import pyarrow as pa
 
@@ -191,9 +191,9 @@ def _sample_of(file: Any) -> Cells:
 
 
 def parquet_files(source: Source) -> list[Source]:
-    """Return the Parquet files of a folder and of those within it, the files of a pattern, by name, or the one file.
+    """Return the Parquet files in a folder and its subfolders, the files of a pattern, or the one file, by name.
 
-    Names that begin with _ or . are left out, as Spark and others do: _SUCCESS, .part-0.parquet.crc.
+    Names that begin with _ or . are skipped, as in Spark and other tools: _SUCCESS, .part-0.parquet.crc.
     """
     if not is_folder_or_pattern(source.path):
         return [source]
@@ -211,12 +211,12 @@ def parquet_files(source: Source) -> list[Source]:
 
 @contextmanager
 def open_parquet(source: Source) -> Iterator[Any]:
-    """Open a Parquet file; refuse what is none."""
+    """Open a Parquet file; refuse other files."""
     pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
     with source.unpack() as file:
         try:
             yield parquet.ParquetFile(file, pre_buffer=False)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last of a column's name
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:  # the last part of the name of a column
             raise InputError(f"{source.name}: is not a Parquet file: {error}") from None
 
 
@@ -229,7 +229,7 @@ def parquet_rows(source: Source) -> Iterator[dict[str, Any]]:
 
 
 class ParquetTable(PartedTable):
-    """A Parquet file, or all files of a folder or of a pattern, in the order of their names."""
+    """A Parquet file, or all files of a folder or a pattern, in the order of their names."""
 
     def __init__(self, source: Source, kind: str, columns: Names | None = None, duplicates: str = "error") -> None:
         """Pick the columns by the schema; nothing else is read yet."""
@@ -249,7 +249,7 @@ class ParquetTable(PartedTable):
         self.whole = pa.types.is_integer(self.types.field(self.roles.query).type)
 
     def _pick_by_schema(self, file: Any, columns: Names | None) -> None:
-        """Pick the columns of the first file, to which those in the names of its folders belong."""
+        """Pick the columns by the first file, including those in the names of its folders."""
         import pyarrow as pa
 
         schema = file.schema_arrow
@@ -276,7 +276,7 @@ class ParquetTable(PartedTable):
         return {unquote(name): unquote(value) for name, equals, value in pairs if equals and name}
 
     def read(self) -> Any:
-        """Return all rows of the columns that are picked, as an Arrow table."""
+        """Return all rows of the picked columns, as an Arrow table."""
         import pyarrow as pa
 
         return pa.concat_tables(self._tables())
@@ -310,7 +310,7 @@ class ParquetTable(PartedTable):
             raise InputError(f"{source.name}: has columns of other types than {other}: {error}") from None
 
     def parts(self, *, whole_queries: bool) -> Iterator[Part]:
-        """Yield batches; with `whole_queries`, the last query of each goes on in the next."""
+        """Yield batches; with `whole_queries`, the last query of each batch is moved to the next one."""
         import pyarrow as pa
 
         rest, number, done = None, 0, 0

@@ -27,7 +27,7 @@ from gradely.errors import DataError, InputError, clip
 
 
 def has_json_lines(source: Source) -> bool:
-    """True where a line ends with a brace and the next one begins with one, as in no single object; or for a record."""
+    """True if a line ends with a brace and the next begins with one, as in no single object; also for one record."""
     start = source.head
     while b"\n" not in start.strip() and HEAD <= len(start) < LONGEST_LINE:
         size, start = len(start), source.start(16 * len(start))
@@ -48,7 +48,7 @@ def _is_record(line: bytes) -> bool:
 
 
 def read_json(source: Source, options: ReadOptions) -> Table | Scores:
-    """Read one JSON object {query: …}, records, in an array or one by itself, or what another tool exported."""
+    """Read one JSON object {query: …}, records in an array, a single record, or the export of another tool."""
     kind, name, duplicates = options.kind, source.name, options.duplicates
     content = choose_split(parse_json(source.text(), name), kind, name, options.split)
     exported = read_export(content, kind, name, duplicates)
@@ -70,7 +70,7 @@ def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Values]:
 def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
 
-    Records of judgments without a label are relevant documents, each of label 1, if none of them has one.
+    Judgments without a label are relevant documents with label 1, if no record has a label.
     """
     exported = _read_rows(source, kind, duplicates)
     if exported is not None:
@@ -106,14 +106,14 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
 
 
 def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
-    """Return rows of ragas as a table; None for others, of which no more than one is looked at."""
+    """Return rows of ragas as a table, or None for other content, of which only one row is read."""
     rows = (parse_json(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
     first = next(rows)
     return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
 
 
 def line_records(source: Source, *, ranked: bool = False) -> Iterator[tuple[int, Record]]:
-    """Yield the number of a line and a record of it, for each record, as `flatten` gives them."""
+    """Yield each record of a file, as `flatten` returns it, with the number of its line."""
     for number, line in source.lines():
         name = f"{source.name}:{number}"
         content = _object(parse_json(line.decode(), name), name)
@@ -123,7 +123,7 @@ def line_records(source: Source, *, ranked: bool = False) -> Iterator[tuple[int,
 
 
 def read_records(source: Source, name: str) -> list[Record]:
-    """Return the records of a file, of the format json or jsonl; none where it holds {query: …}."""
+    """Return the records of a JSON or JSON Lines file; none if it holds {query: …}."""
     if name == "jsonl":
         return [record for _, record in line_records(source)]
     content = parse_json(source.text(), source.name)
@@ -131,7 +131,7 @@ def read_records(source: Source, name: str) -> list[Record]:
 
 
 def _is_nested(record: Mapping[str, Any]) -> bool:
-    """True for {query: {document: number}} or {query: [documents]}; a record may hold more beside its query."""
+    """True for {query: {document: number}} or {query: [documents]}; a record has more keys than its query."""
     return all(isinstance(value, dict | list) for value in record.values())
 
 
@@ -152,7 +152,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Return the content of JSON; refuse what is none, and duplicate keys."""
+    """Return the content of JSON; refuse invalid JSON and duplicate keys."""
     import json
 
     try:

@@ -14,7 +14,7 @@ from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
 
 JUDGES = frozenset({"judge", "rater", "annotator", "assessor", "worker"})
-"""what a column is called that says who judged; `judge_id` and the like are the same"""
+"""names of columns that say who judged; `judge_id` and similar names count as well"""
 
 
 def read_judges(
@@ -27,7 +27,7 @@ def read_judges(
 ) -> dict[str, Qrels]:
     """Return the qrels of each judge by name; refuse a single judge.
 
-    `qrels` are {name: qrels}, a list of files, or a table (a file, a dataframe or records). `raters` are the columns of
+    `qrels` is {name: qrels}, a list of files, or a table (a file, a dataframe or records). `raters` are the columns of
     a table that hold labels, one per rater.
     """
     how: dict[str, Any] = {"columns": columns, "duplicates": duplicates}
@@ -47,7 +47,7 @@ def read_judges(
 
 
 def judge_names(paths: Sequence[str]) -> list[str]:
-    """Return what judges are called: by their files, without the ending that qrels have where that tells them apart.
+    """Return the names of judges: those of their files, without the extension of qrels if the names stay distinct.
 
     >>> judge_names(["nist.qrels", "llm/gpt.qrels.gz"]), judge_names(["a.qrels", "a"])
     (['nist', 'gpt'], ['a.qrels', 'a'])
@@ -65,7 +65,7 @@ def _are_paths(qrels: Any) -> bool:
 
 
 def _check_named(qrels: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Refuse {query: {document: label}}, which are the qrels of one judge."""
+    """Refuse {query: {document: label}}, which is the qrels of one judge."""
     first = next(iter(qrels.values()), None)
     if isinstance(first, Mapping) and not any(isinstance(of, Mapping | list) for of in first.values()):
         raise DataError("give the judges by name, {'nist': qrels, 'gpt4o': qrels}; these are the qrels of one judge")
@@ -104,7 +104,7 @@ def _read_table(table: Any, raters: list[str] | None, columns: Names | None, dup
 
 
 def find_raters(name: str, header: Sequence[str]) -> list[str]:
-    """Return the columns of raters of a book of Quepid: all that stand behind query and docid."""
+    """Return the columns of raters in a Quepid book: all that follow query and docid."""
     first = [normalize(key) for key in header[:2]]
     if first == ["query", "docid"] and len(header) > 3:
         return list(header[2:])
@@ -123,10 +123,10 @@ def _check_raters(name: str, raters: list[str], header: Sequence[str]) -> list[s
 
 
 def _read_rows(rows: list[dict[str, Any]], table: str, judge: str, columns: Names, duplicates: str) -> Qrels:
-    """Return the qrels of one judge of a table, which errors name."""
+    """Return the qrels of one judge of a table; errors name the judge."""
     try:
         qrels = read_qrels(rows, columns=columns, duplicates=duplicates)
-    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+    except (InputError, DataError) as error:  # whose message says qrels for any input
         raise type(error)(str(error).replace("qrels: ", f"{table}, {judge}: ", 1)) from None
     qrels.name = judge
     return qrels
@@ -137,7 +137,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _records(table: Any) -> tuple[str, list[Mapping[str, Any]]]:
-    """Return what a table is called, and its rows as records."""
+    """Return the name of a table for error messages, and its rows as records."""
     from gradely.data.read.frames import is_frame
     from gradely.data.read.records import are_records, flat_records
 

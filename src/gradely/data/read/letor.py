@@ -1,4 +1,4 @@
-"""LETOR: lines of a label, a query and numbered features, as SVMlight and libraries of learning to rank have them."""
+"""LETOR: lines of a label, a query and numbered features, as in SVMlight and libraries for learning to rank."""
 
 import os
 import re
@@ -12,11 +12,11 @@ DOCID = re.compile(rb"docid\s*=\s*(\S+)")
 EXPECTED = "label qid:Q 1:value 2:value …"
 ABSENT = (b"null", b"nan")
 SIZES = (".query", ".group")
-"""endings of the file of sizes, which come after the name of the file or in place of its own ending"""
+"""extensions of the file of group sizes, which are appended to the name of the file or replace its extension"""
 
 
 def read_labels(source: Source) -> dict[str, dict[str, float]]:
-    """Return {query: {document: label}}; a document is its docid, or else its line number."""
+    """Return {query: {document: label}}; a document is named by its docid, or else by its line number."""
     rows = Rows(source.name)
     for number, query, doc, fields in read_lines(source):
         rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
@@ -26,8 +26,8 @@ def read_labels(source: Source) -> dict[str, dict[str, float]]:
 def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
     """Return {query: {document: score}} with a feature as the score.
 
-    A feature that a line does not list is 0, one that is NULL means not retrieved. With `ascending`, low values are
-    best, as where features are ranks.
+    A feature that a line does not list is 0; NULL means not retrieved. With `ascending`, low values are best, as for
+    features that are ranks.
     """
     rows, prefix, present = Rows(source.name), b"%d:" % feature, False
     for number, query, doc, fields in read_lines(source):
@@ -71,14 +71,14 @@ def _hint(source: Source, line: bytes) -> str:
 
 
 def sizes_file(path: str) -> str | None:
-    """Return the file of sizes beside a file, where there is one."""
+    """Return the file of group sizes beside a file, if there is one."""
     stem = os.path.splitext(path)[0]
     names = [base + ending for base in (path, stem) for ending in SIZES]
     return next((name for name in names if os.path.isfile(name)), None)
 
 
 def _queries(path: str) -> Iterator[str]:
-    """Yield the query of each line, numbered from 1, from a file with one size per line."""
+    """Yield the query of each line, numbered from 1, from a file with one group size per line."""
     query = 0
     for number, line in Source(path).lines():
         for word in line.split():

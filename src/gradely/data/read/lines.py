@@ -1,7 +1,7 @@
-"""Text line by line: the plain way to read, which explains what is wrong, and in which line.
+"""Text line by line: the plain way to read, which explains what is wrong, and on which line.
 
-Readers of any format collect values in Rows. Lines of TREC text have a Layout; their fields are separated by any
-blanks or tabs.
+Readers of all formats collect values in Rows. Lines of TREC text have a Layout; their fields are separated by blanks or
+tabs.
 """
 
 import re
@@ -18,23 +18,23 @@ from gradely.tables import count_of
 
 
 class Values(dict[str, Mapping[str, float]]):
-    """{query: {document: number}}, and what there is to know about it."""
+    """{query: {document: number}}, with notes about how it was read."""
 
     whole = False
     """whether all queries were whole numbers"""
     notes: Sequence[str] = ()
-    """what was taken for granted"""
+    """assumptions made when it was read"""
 
 
 class Rows:
-    """Collects values line by line, and refuses duplicate documents or merges them."""
+    """Collects values line by line, and refuses or merges duplicate documents."""
 
     def __init__(self, name: str, duplicates: str = "error") -> None:
-        """Start empty; `name` is the file that errors speak of, `duplicates` what to do with duplicate documents."""
+        """Start empty; `name` is the file in error messages, `duplicates` what to do with duplicate documents."""
         self.name, self.duplicates = name, duplicates
         self.values: dict[str, dict[str, float]] = {}
         self.merged = 0
-        """how many documents were duplicates of an earlier one"""
+        """number of documents that were duplicates of an earlier one"""
         self._lines: dict[str, array[int]] = {}
 
     def add(self, line: int, query: str, doc: str, value: float) -> None:
@@ -43,7 +43,7 @@ class Rows:
         if doc in docs and self.duplicates == "first":
             self.merged += 1
             return
-        if doc in docs and self.duplicates != "error" and not isinstance(value, dict):  # which has probabilities
+        if doc in docs and self.duplicates != "error" and not isinstance(value, dict):  # label probabilities
             self.merged += 1
             docs[doc] = max(docs[doc], value) if self.duplicates == "max" else docs[doc] + value
             return
@@ -57,14 +57,14 @@ class Rows:
         self._lines.setdefault(query, array("q")).append(line)
 
     def with_notes(self, notes: Iterable[str] = ()) -> Values:
-        """Return the values with these notes, and with one about the duplicates that were merged."""
+        """Return the values with these notes, and a note about duplicates that were merged."""
         values = Values(self.values)
         values.notes = [*notes, *describe_merged(self.name, self.merged, self.duplicates)]
         return values
 
 
 def to_number(source: Source, kind: str, number: int, text: str) -> float:
-    """Return a value; refuse what is not a finite number."""
+    """Return a value; refuse anything but a finite number."""
     try:
         value = float(text) if "_" not in text else None
     except ValueError:
@@ -83,11 +83,11 @@ class Layout(NamedTuple):
     kind: str
     fields: str
     width: int
-    """how many there are"""
+    """number of fields"""
     value: int
-    """which of them is the number"""
+    """position of the number"""
     extra: bool
-    """True where fields after the last one are left aside"""
+    """True if fields after the last one are ignored"""
 
 
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
@@ -110,7 +110,7 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
 
 
 def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
-    """Return what it looks like where the second fields of two judgments of a document differ."""
+    """Return a hint about subtopics if two judgments of a document differ in their second fields."""
     query, iteration, doc, *_ = line.split()
     if layout is not QRELS:
         return ""
@@ -123,7 +123,7 @@ def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
 
 
 def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
-    """Return {query: {subtopic: weight}} of text with these three fields in a line."""
+    """Return {query: {subtopic: weight}} from text with these three fields per line."""
     rows = Rows(source.name)
     for number, line in source.lines():
         words = line.decode().split()
@@ -139,9 +139,9 @@ class Scan(NamedTuple):
 
     values: dict[str, dict[str, float]]
     ranks: "dict[str, array[float]]"
-    """of a run: the rank column, in the order of the values; NaN where it is not a number"""
+    """the rank column of a run, in the order of the values; NaN if it is not a number"""
     wrong: list[str]
-    """for each line that cannot be used, what is wrong with it"""
+    """what is wrong with each line that cannot be used"""
 
 
 def scan(source: Source, layout: Layout, report: Report) -> Scan:
@@ -161,7 +161,7 @@ def scan(source: Source, layout: Layout, report: Report) -> Scan:
 
 
 def to_rank(text: bytes) -> float:
-    """Return a rank, or NaN where it is not a number; no evaluation needs it."""
+    """Return a rank, or NaN if it is not a number; evaluation does not use ranks."""
     try:
         return float(text)
     except ValueError:
@@ -185,7 +185,7 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
 
 
 def _hint(layout: Layout, width: int) -> str:
-    """Return what a line of another width looks like."""
+    """Return a hint at what a line of another width may be."""
     if layout is QRELS and width >= RUN.width:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width:
@@ -202,7 +202,7 @@ BLANK = rb"[ \t\r\f\v]"
 
 
 def read_query(source: Source, query: str, duplicates: str = "error") -> dict[str, float]:
-    """Return {document: score} of one query, empty where the run does not answer it."""
+    """Return {document: score} of one query, empty if the run does not contain it."""
     rows = Rows(source.name, duplicates)
     for number, line in _lines_of(source, encode(query)):
         source.check_text(line, number)

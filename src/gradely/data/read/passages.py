@@ -1,4 +1,4 @@
-"""Passages of documents as documents: their names are cut, and of the passages of a document one score is made."""
+"""Passages as documents: the names of passages are cut, and the scores of a document's passages are combined."""
 
 import re
 from collections.abc import Callable
@@ -13,15 +13,15 @@ CHOSEN = {
     "sum": "the sum of its passages' scores",
     "first": "the score of its first passage",
 }
-"""what the score of a document is made of"""
+"""how the score of a document is computed"""
 
 
 def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_match: bool = True) -> Run:
-    """Return a run of documents from one of passages.
+    """Return a run of documents from a run of passages.
 
-    The document is what the first group of a regular expression matches in the name of a passage; other names stay.
-    Of the passages of a document, the best counts, unless `duplicates` says otherwise. With `some_match`, a pattern
-    that matches no name at all is refused.
+    The document is what the first group of a regular expression matches in the name of a passage; names that do not
+    match are kept. The best passage of a document counts, unless `duplicates` says otherwise. With `some_match`, a
+    pattern that matches no name at all is refused.
 
     >>> merge_passages(Run({"q": {"d1#0": 0.2, "d1#1": 0.9, "d2": 0.5}}), "(.*)#").scores
     {'q': {'d1': 0.9, 'd2': 0.5}}
@@ -58,9 +58,9 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
 
 
 def compile_pattern(pattern: str) -> Callable[[str], str | None]:
-    """Return what finds the name of a document in that of a passage, None where it does not match.
+    """Return a function from the name of a passage to that of its document, or None if the pattern does not match.
 
-    A pattern that does not say which part names the document is refused.
+    A pattern that does not mark the part that names the document is refused.
     """
     try:
         expression = re.compile(pattern)

@@ -1,4 +1,4 @@
-"""Qrels and runs from anything: files of every format, dataframes, records, dicts."""
+"""Read qrels and runs from files of every format, dataframes, records and dicts."""
 
 import os
 from collections.abc import Mapping
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
 WEIGHTS = {"document": "subtopic", "label": "weight"}
-"""what a table of weights of subtopics calls its columns, subtopics being in place of documents"""
+"""names of the columns in a table of subtopic weights, in which subtopics take the place of documents"""
 HINTS = {
     **dict.fromkeys(("numpy", "torch", "jax", "jaxlib", "cupy"), ARRAYS),
     "duckdb": TABLES.format("connection"),
@@ -102,7 +102,7 @@ def read_subtopic_weights(weights: Any) -> dict[str, dict[str, float]]:
         return read_weight_lines(source)
     try:
         table = read_qrels(source or weights, columns=None if isinstance(weights, MAPPING) else WEIGHTS)
-    except (InputError, DataError) as error:  # which calls whatever it reads qrels
+    except (InputError, DataError) as error:  # whose message says qrels for any input
         raise type(error)(str(error).replace("qrels: ", "subtopic weights: ", 1)) from None
     return {query: table.labels(query) for query in table.queries}
 
@@ -154,7 +154,7 @@ def open_run(
     split: str | None = None,
     document_pattern: str | None = None,
 ) -> Run:
-    """Read a run, as read_run does, but leave files to be read piece by piece. A function opens its run."""
+    """Open a run as read_run does, but do not read a file yet. If `run` is a function, it is called to get the run."""
     while callable(run):
         run = run()
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
@@ -167,7 +167,7 @@ def open_run(
 
 
 def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
-    """Read a run, or begin to, as the options say."""
+    """Open a run with these options."""
     if isinstance(run, Run):
         return run
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike | Source):
@@ -184,7 +184,7 @@ def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
 
 
 def trec_table(run: Run) -> "TrecTable | None":
-    """Return the table of a run that is a TREC file, None for other runs."""
+    """Return the table of a run that is a TREC file, or None for other runs."""
     if not isinstance(run.scores, TableScores):
         return None
     from gradely.data.read.trec import TrecTable
@@ -193,7 +193,7 @@ def trec_table(run: Run) -> "TrecTable | None":
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files that are read where a path is given: itself, one of sizes beside it, or those of a folder."""
+    """Return the files behind a path: the file itself, with its file of group sizes if any, or those of a folder."""
     if not os.path.isfile(path) and is_folder_or_pattern(path):
         from gradely.data.read.frames import parquet_files
 
@@ -206,12 +206,12 @@ def files_at(path: str) -> list[str]:
 
 
 def _hold(rows: Rows) -> Any:
-    """Return the scores that were read; those of a table are read when they are needed."""
+    """Return the scores of a run; those of a table are read when they are needed."""
     return TableScores(rows) if not isinstance(rows, dict) and isinstance(rows, Table) else rows
 
 
 def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
-    """Read what is in memory, or in an engine."""
+    """Read an object in memory, or open a frame that is in an engine."""
     kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
         return _read_mapping(value, name, options)
@@ -239,7 +239,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
 
 
 def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Rows:
-    """Read {query: …}, or what another tool exported."""
+    """Read {query: …}, or the export of another tool."""
     kind, columns, duplicates, *_ = options
     if not are_plain(value):
         from gradely.data.read.exports import choose_split, read_export
@@ -262,7 +262,7 @@ def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> 
 
 
 def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
-    """Refuse runs by name where one run is expected: paths, or rankings by query, in place of a ranking."""
+    """Refuse a dict of several runs where one run is expected: its values are paths or rankings by query."""
     first = next(iter(runs.values()), None)
     inside = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
     if isinstance(first, MAPPING) and isinstance(inside, MAPPING):

@@ -24,9 +24,9 @@ from gradely.errors import DataError, InputError, clip
 Record = Mapping[str, Any]
 QUERIES, DOCUMENTS, SCORES = (frozenset(map(normalize, ROLES[role])) for role in ("query", "document", "score"))
 SAMPLE = 1000
-"""records whose ranks are kept, to be held against the scores"""
+"""number of records whose ranks are kept, to be compared with the scores"""
 NESTED_ID = ("id", "_id")
-"""what the document of a result is called, where it has none of the names of a document"""
+"""names of the document of a result that has none of the usual names"""
 
 
 def sample_records(records: Sequence[Record]) -> Cells:
@@ -46,14 +46,14 @@ def _is_record(value: Any) -> bool:
 
 
 def holds_results(record: Record) -> bool:
-    """True for {"query": …, "results": […]}: a query, no document beside it, and one list or response."""
+    """True for {"query": …, "results": […]}: a query without a document, and one list or response."""
     inside = _results_in(record)
     outside = {normalize(name) for name in record if name not in inside}
     return len(inside) == 1 and not outside.isdisjoint(QUERIES) and outside.isdisjoint(DOCUMENTS)
 
 
 def _results_in(record: Record) -> dict[str, Any]:
-    """Return the lists and the responses of a record, by their keys; a record that is a response has itself alone."""
+    """Return the lists and responses of a record, by key; a record that is itself a response has only itself."""
     if results_of(record) is not None:
         return {"": record}
     return {
@@ -62,9 +62,9 @@ def _results_in(record: Record) -> dict[str, Any]:
 
 
 def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
-    """Return {query: [results]} as records {"query_id": …, "results": […]}; None where the lists hold no results.
+    """Return {query: [results]} as records {"query_id": …, "results": […]}; None if the lists hold no results.
 
-    In place of a list, there may be a response of a search engine.
+    A value may also be the response of a search engine.
     """
     first = next(iter(content.values()), None)
     if results_of(first) is None and not (
@@ -76,15 +76,15 @@ def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
 
 
 def _is_result(entry: Any) -> bool:
-    """True for results that are more than an id, or a pair of id and score."""
+    """True for a result that is more than an id or a pair of id and score."""
     pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], PLAIN)
     return not isinstance(entry, PLAIN) and not pair and as_record(entry) is not None
 
 
 def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
-    """Yield a record, or each result of one that holds several.
+    """Yield a record, or each result of a record that holds several.
 
-    With `ranked`, as for a run, results without a number have the ranks in which they stand.
+    With `ranked`, as for a run, results without a number get ranks in their order.
     """
     if not holds_results(record):
         yield record
@@ -112,14 +112,14 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
 
 
 def _numbers(record: Record) -> Cells:
-    """Return the numbers of a record; text that looks like one, such as the title of a book, may be a text."""
+    """Return the numbers of a record; text is not converted, since a title may look like a number."""
     return {
         key: [value] for key, value in record.items() if isinstance(value, int | float) and not isinstance(value, bool)
     }
 
 
 def flat_records(records: Sequence[Any], name: str, *, ranked: bool = False) -> list[Record]:
-    """Return records as dicts, one per result, as `flatten` gives them; refuse what is none."""
+    """Return records as dicts, one per result, as `flatten` returns them; refuse other objects."""
     flat: list[Record] = []
     for number, entry in enumerate(records, 1):
         record = as_record(entry) if _is_record(entry) else None
@@ -137,7 +137,7 @@ class RecordTable(MemoryTable):
     def __init__(
         self, records: Sequence[Any], kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
     ) -> None:
-        """Take the values out of the records."""
+        """Extract the values from the records."""
         super().__init__(name, kind, duplicates)
         flat = flat_records(records, name, ranked=kind == "score")
         if not flat:
@@ -155,7 +155,7 @@ class RecordTable(MemoryTable):
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
-        """Refuse a record with a label where the first one has none."""
+        """Refuse a record with a label if the first one has none."""
         for number, record in enumerate(records, 1):
             if record.keys() != records[0].keys():
                 names = [key for key in record if isinstance(key, str)]

@@ -1,6 +1,6 @@
-"""Responses: what search engines and their clients answer to one query, as a list of results.
+"""Responses: the answer of a search engine or its client to one query, as a list of results.
 
-A response is parsed JSON or an object of a client. Results have an id and, where the engine ranks by it, a score.
+A response is parsed JSON or an object of a client. Results have an id and, if the engine ranks by it, a score.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,12 +14,12 @@ JUDGED = "give qrels, with the documents that are relevant"
 
 
 class Engine(NamedTuple):
-    """What a search engine calls the parts of a response: keys, or names of attributes, from the outside in."""
+    """How a search engine names the parts of a response: a path of keys or attributes, from the outside in."""
 
     hits: tuple[str, ...]
     document: tuple[str, ...]
     score: tuple[str, ...] = ()
-    """without one, or where it does not fall from hit to hit, the order of the hits ranks"""
+    """without a score, or if it does not descend from hit to hit, the order of the hits is the ranking"""
 
 
 ENGINES = {
@@ -36,12 +36,12 @@ ENGINES = {
 }
 OUTSIDE = {engine.hits[0] for engine in ENGINES.values()}
 RESULT_IDS = ("docid", "doc_id", "docno", "node_id", "id")
-"""attributes that name the document of a result: of Pyserini, ir_datasets, LlamaIndex, LangChain, Haystack, Qdrant"""
+"""attributes that name the document of a result in Pyserini, ir_datasets, LlamaIndex, LangChain, Haystack, Qdrant"""
 PLAIN = (str, bytes, int, float)
 
 
 def results_of(response: Any) -> list[dict[str, Any]] | None:
-    """Return the results of a response, {"id": …, "score": …}, best first; None where it is no response.
+    """Return the results of a response, {"id": …, "score": …}, best first; None if it is not a response.
 
     >>> results_of({"took": 3, "hits": {"hits": [{"_id": "d1", "_score": 2.5}]}})
     [{'id': 'd1', 'score': 2.5}]
@@ -52,7 +52,7 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
         return None
     if isinstance(response, PLAIN) or _is_list(response):
         return None
-    response = getattr(response, "body", response)  # of the client of Elasticsearch
+    response = getattr(response, "body", response)  # a response of the Elasticsearch client
     for engine in ENGINES.values():
         hits = _find(response, engine.hits)
         if not _is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
@@ -65,13 +65,13 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
 
 
 def _fall(scores: Sequence[Any]) -> bool:
-    """True for numbers that never rise; distances do, and so do scores of hits that are sorted by something else."""
+    """True for numbers that never rise; distances rise, and so do scores of hits sorted by something else."""
     numbers = all(isinstance(score, int | float) for score in scores)
     return numbers and all(one >= other for one, other in pairwise(scores))
 
 
 def as_record(value: Any) -> Mapping[str, Any] | None:
-    """Return a dict, a dataclass, a named tuple or a result of a client as {name: value}; None where it is none.
+    """Return a dict, a dataclass, a named tuple or a result of a client as {name: value}; None for anything else.
 
     A result is an object that names its document, alone or in a pair with its score.
     """
@@ -96,7 +96,7 @@ def as_record(value: Any) -> Mapping[str, Any] | None:
 
 
 def _find(value: Any, path: Sequence[str]) -> Any:
-    """Return what is at the end of a path of keys or attributes, None where there is no such path."""
+    """Return what is at the end of a path of keys or attributes, None if there is no such path."""
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
     return value if path else None

@@ -1,7 +1,7 @@
-"""Judgments by subtopic, from anything that holds them: TREC diversity qrels, tables, records, dicts.
+"""Judgments by subtopic, from TREC diversity qrels, tables, records and dicts.
 
-TREC text is read with array operations. The rest, and text with something wrong in it, is read row by row: these
-collections are small, and every row has one more id than others.
+TREC text is read with array operations. Other input, and text with errors, is read row by row: these collections are
+small, and their rows have one more id than others.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ Labels = dict[str, dict[str, dict[str, float]]]
 
 
 class Row(NamedTuple):
-    """A judgment of a document for a subtopic, and where it stands."""
+    """A judgment of a document for a subtopic, and its position for error messages."""
 
     where: str
     query: str
@@ -39,7 +39,7 @@ class Row(NamedTuple):
 
 
 def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrels:
-    """Read judgments by subtopic; a document's own label is the highest that it has for any of them."""
+    """Read judgments by subtopic; the label of a document is its highest label for any subtopic."""
     source = qrels if isinstance(qrels, Source) else None
     name = "qrels" if source is None else source.name
     notes: list[str] = []
@@ -65,14 +65,14 @@ def read_by_subtopic(qrels: Any, form: str | None, options: ReadOptions) -> Qrel
 
 
 def _read_lines(source: Source) -> Qrels:
-    """Return TREC judgments from columns; raise IrregularText where rows must be looked at one by one."""
+    """Return TREC judgments from columns; raise IrregularText if rows must be read one by one."""
     from gradely.data.read.trec_pieces import load_by_subtopic
 
     query, subtopic, document, label = load_by_subtopic(source, cores())
     first = new_tokens(*query)
     number, opens = number_ids(query.take(first))
     owner = np.repeat(number, np.diff(first, append=len(label)))
-    if (np.diff(number) < 0).any():  # the lines of a query are not together
+    if (np.diff(number) < 0).any():  # the lines of a query are not contiguous
         order = np.argsort(owner, kind="stable")
         owner, subtopic, document, label = owner[order], subtopic.take(order), document.take(order), label[order]
     alike = earliest_alike(owner, document)
@@ -91,7 +91,7 @@ def _read_lines(source: Source) -> Qrels:
 
 
 def _place_subtopics(ids: Ids) -> tuple[list[str], Ints]:
-    """Return the names of all subtopics in order, and which of them each row has."""
+    """Return the sorted names of all subtopics, and the position of each row's subtopic among them."""
     number, first = number_ids(ids)
     names = ids.take(first).names()
     order = sorted(range(len(names)), key=lambda i: natural_key(names[i]))
@@ -101,7 +101,7 @@ def _place_subtopics(ids: Ids) -> tuple[list[str], Ints]:
 
 
 def _rows_of_file(source: Source, form: str, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
-    """Yield the judgments of a file; notes get what is taken for granted."""
+    """Yield the judgments of a file; assumptions are appended to `notes`."""
     if form == "trec":
         return _rows_of_trec(source)
     if form in ("letor", "msmarco"):
@@ -115,7 +115,7 @@ def _rows_of_file(source: Source, form: str, options: ReadOptions, notes: list[s
 
 
 def _records_of_file(source: Source, form: str) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a table, each after what errors call it."""
+    """Yield the rows of a table, each with its name for error messages."""
     if form == "parquet":
         from gradely.data.read.frames import parquet_rows
 
@@ -134,7 +134,7 @@ def _records_of_file(source: Source, form: str) -> Iterator[tuple[str, Mapping[s
 
 
 def _rows_of_trec(source: Source) -> Iterator[Row]:
-    """Yield the judgments of TREC qrels; refuse those whose second field says nothing, as in most collections."""
+    """Yield the judgments of TREC qrels; refuse those whose second field is meaningless, as in most collections."""
     subtopics: set[str] = set()
     for number, line in source.lines():
         query, document, label = fields(source, QRELS, number, line)
@@ -147,7 +147,7 @@ def _rows_of_trec(source: Source) -> Iterator[Row]:
 
 
 def _rows_of_object(value: Any, name: str, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
-    """Yield the judgments of a dict, a dataframe or records; notes get what is taken for granted."""
+    """Yield the judgments of a dict, a dataframe or records; assumptions are appended to `notes`."""
     from gradely.data.read.frames import is_frame, rows_of, with_index
     from gradely.data.read.records import are_records, flat_records
 
@@ -169,7 +169,7 @@ def _rows_of_object(value: Any, name: str, options: ReadOptions, notes: list[str
 def _rows_of_dict(labels: Mapping[Any, Any], name: str) -> Iterator[Row]:
     """Yield the judgments of {query: {document: {subtopic: label}}}; subtopics are text.
 
-    Numbers are refused, since {0: 0.2, 1: 0.8} looks like chances of labels.
+    Numbers are refused, since {0: 0.2, 1: 0.8} looks like label probabilities.
     """
     for query, documents in labels.items():
         if not isinstance(documents, MAPPING):
@@ -206,7 +206,7 @@ def _rows_of_records(
 def _pick_columns(
     keys: Iterable[str], record: Mapping[str, Any], name: str, columns: Names | None, notes: list[str]
 ) -> tuple[str, str, str, str | None]:
-    """Return the columns of query, document, subtopic and label; no label where all rows are relevant."""
+    """Return the columns of query, document, subtopic and label; None as label if all rows are relevant."""
     subtopic = pick_subtopic(list(keys), name, columns)
     rest = [key for key in keys if key != subtopic]
     roles = pick_columns(rest, "label", name, columns, lambda: {key: [record[key]] for key in rest})
@@ -215,7 +215,7 @@ def _pick_columns(
 
 
 def _collect(rows: Iterable[Row], duplicates: str) -> tuple[Labels, int]:
-    """Return all judgments; refuse or merge those of the same document for the same subtopic, and count these."""
+    """Return all judgments; refuse or merge duplicates for the same document and subtopic, and count merged ones."""
     labels: Labels = {}
     merged = 0
     for row in rows:

@@ -1,8 +1,7 @@
-"""Text in pieces of some megabytes, split into fields and numbers with array operations.
+"""Text in pieces of a few megabytes, split into fields and numbers with array operations.
 
-A piece ends with a line and, where a query has to stay whole, where the next line is of another query; `last_cut` is
-what decides that, for streams (`pieces`) and for text in memory (`split_text`). Nothing that is per line outlives its
-piece.
+A piece ends with a line and, if queries have to stay whole, before a line of another query. `last_cut` decides where,
+for streams (`pieces`) and for text in memory (`split_text`). No array with an entry per line outlives its piece.
 """
 
 import queue
@@ -32,30 +31,30 @@ NEWLINE = 10  # ord("\n")
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE
-"""bytes of the longest piece; a query that is longer is treated as scattered, a line is refused"""
+"""bytes of the longest piece; a longer query is treated as scattered, a longer line is refused"""
 QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
 """returns the query of the line that begins at a position"""
 
 
 class Buffer:
-    """Memory for one piece, used again and again: fresh pages cost more than parsing them."""
+    """Memory for one piece, which is reused: fresh pages cost more than parsing them."""
 
     def __init__(self, size: int) -> None:
         """Allocate room for a piece of some size."""
         self.grow(size)
 
     def grow(self, size: int) -> None:
-        """Make room for a larger piece; what was in it stays."""
+        """Make room for a larger piece; the content is kept."""
         old = getattr(self, "bytes", None)
         self.bytes: Bytes = np.empty(size + 2 * PAD, np.uint8)
         self.bytes[:PAD] = NEWLINE
         if old is not None:
             self.bytes[PAD : len(old)] = old[PAD:]
         self.room = size
-        """how many bytes of text fit in"""
+        """number of bytes of text that fit in"""
         self.view = memoryview(self.bytes)  # type: ignore[arg-type]
         self.blank = np.empty(len(self.bytes), bool)
-        """scratch"""
+        """scratch memory"""
 
 
 class Piece(NamedTuple):
@@ -65,18 +64,18 @@ class Piece(NamedTuple):
     start: int
     stop: int
     number: int
-    """how many pieces were before it"""
+    """number of pieces before it"""
     buffer: Buffer | None = None
-    """what to put back when the piece is done"""
+    """the buffer to return when the piece is done"""
 
     def scratch(self) -> Bools:
-        """Return room for a flag a byte."""
+        """Return scratch memory of one flag per byte."""
         size = self.stop - self.start
         return np.empty(size, bool) if self.buffer is None else self.buffer.blank[:size]
 
 
 def first_field(text: memoryview, at: int) -> bytes:
-    """Return the first field of the line at a position, as far as 512 bytes show it."""
+    """Return the first field of the line at a position, as far as its first 512 bytes contain it."""
     fields = bytes(text[at : at + 512]).split(None, 1)
     return fields[0] if fields else b""
 
@@ -89,10 +88,10 @@ def pieces(
     whole_queries: bool,
     query_at: QueryAt = first_field,
 ) -> Iterator[Piece]:
-    """Yield the stream in pieces of about some size, each in a free buffer, which the user of the piece puts back.
+    """Yield the stream in pieces of about some size, each in a free buffer, which the caller puts back.
 
-    A piece ends with a line, and with `whole_queries` where the next line is of another query. The same stream is
-    always cut in the same places.
+    A piece ends with a line, and with `whole_queries` before a line of another query. The same stream is always cut at
+    the same positions.
     """
     rest, number = b"", count()
     while True:
@@ -117,7 +116,7 @@ def pieces(
 
 
 def split_text(text: Bytes, stop: int) -> Iterator[Piece]:
-    """Yield text that is in memory as a whole in pieces that end where a query ends; nothing is copied."""
+    """Yield text that is in memory in pieces that end where a query ends; nothing is copied."""
     view, start, number = memoryview(text), PAD, 0  # type: ignore[arg-type]
     while start < stop:
         cut, reach = start, start
@@ -131,7 +130,7 @@ def split_text(text: Bytes, stop: int) -> Iterator[Piece]:
 
 
 def _fill(stream: FileIO | UnpackedFile, buffer: Buffer, start: bytes, limit: int) -> tuple[int, bool]:
-    """Fill the buffer with what is left over and with the stream; return where it ends and whether the stream did."""
+    """Append the stream to the rest of the last piece; return where the text ends and whether the stream ended."""
     if limit > buffer.room:
         buffer.grow(limit)
     filled = PAD + len(start)
@@ -145,21 +144,21 @@ def _fill(stream: FileIO | UnpackedFile, buffer: Buffer, start: bytes, limit: in
 
 
 def is_blank(text: memoryview) -> bool:
-    """True where there is nothing but white space; one look at the start mostly tells."""
+    """True if there is nothing but white space; the first bytes mostly tell."""
     return not bytes(text[:64]).strip() and not bytes(text).strip()
 
 
 def close(text: Bytes, stop: int) -> int:
-    """Put newlines behind the last line; return where it ends, its own newline included."""
+    """Put newlines after the last line; return where it ends, including its own newline."""
     text[stop : stop + PAD] = NEWLINE
     return stop if text[stop - 1] == NEWLINE else stop + 1
 
 
 def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool, query_at: QueryAt = first_field) -> int:
-    """Return where text[start:stop] can be cut last, between lines or between queries; `start` where it cannot.
+    """Return the last position where text[start:stop] can be cut, between lines or queries; `start` if there is none.
 
-    The last query begins at the first line from which on its name stands; bisect for it, since its lines are together.
-    Where they are not, the query will be met twice.
+    The start of the last query is found by bisection, which assumes that its lines are contiguous. If they are not, the
+    query will appear in two pieces.
     """
     end = _last_line(text, start, stop)
     if not whole_queries or end == start:
@@ -180,7 +179,7 @@ def last_cut(text: memoryview, start: int, stop: int, *, whole_queries: bool, qu
 
 
 def _last_line(text: memoryview, start: int, stop: int) -> int:
-    """Return where the last line begins that begins in text[start:stop] or right behind it."""
+    """Return the start of the last line that begins in text[start:stop] or right after it."""
     step = 1 << 10
     while True:
         low = max(start, stop - step)
@@ -193,7 +192,7 @@ def _last_line(text: memoryview, start: int, stop: int) -> int:
 
 
 def _line_from(text: memoryview, at: int) -> int:
-    """Return where the first line begins that begins at or after a position; there is one."""
+    """Return the start of the first line that begins at or after a position; there is one."""
     step = 1 << 9
     while True:
         newline = bytes(text[at - 1 : at + step]).find(b"\n")
@@ -203,23 +202,23 @@ def _line_from(text: memoryview, at: int) -> int:
 
 
 ZEROS = U(0x3030303030303030)
-"""eight characters 0; a digit and this differ by its value"""
+"""eight characters 0; XOR with this turns a digit into its value"""
 SIXES, NIBBLES = U(0x0606060606060606), U(0xF0F0F0F0F0F0F0F0)
 """a byte n is a digit if neither n nor n + 6 has a bit in its upper half, since 9 + 6 is the last number below 16"""
 DOTS = U(0x1E1E1E1E1E1E1E1E)
-"""eight points, each as it stands beside ZEROS: 0x2E and 0x30 differ by 0x1E"""
+"""eight points as they look after XOR with ZEROS: 0x2E and 0x30 differ by 0x1E"""
 ONES, TOPS = U(0x0101010101010101), U(0x8080808080808080)
 """the lowest and the highest bit of each byte, with which Mycroft's test finds a byte that is 0"""
 POINT, MINUS = 46, 45  # ord("."), ord("-")
 TEN = np.array([10.0**k for k in range(23)])
-"""10^22 is the last power of ten that a double holds exactly"""
+"""powers of ten; 10^22 is the last one that a double represents exactly"""
 EXTENDED = np.finfo(np.longdouble).nmant == 63
-"""true where long doubles have the 64 bits of x87, of which the last 11 decide how a double is rounded"""
+"""true if long doubles have the 64 bits of x87, of which the last 11 decide how a double is rounded"""
 TEN_EXTENDED = np.cumprod(np.array([1] + [10] * 22, dtype=np.longdouble))
 
 
 def to_finite(text: bytes) -> float:
-    """Return a number as float() reads it; what is no finite number is odd."""
+    """Return a number as float() reads it; raise IrregularText for anything but a finite number."""
     try:
         value = float(text)
     except ValueError:
@@ -230,13 +229,13 @@ def to_finite(text: bytes) -> float:
 
 
 def numbers(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float] = to_finite) -> Floats:
-    """Return the numbers that stand at start … stop - 1; unusual ones are read by a function."""
+    """Return the numbers at start … stop - 1; `unusual` reads those in an unusual notation."""
     alike = _parse_alike(piece, start, stop) if len(start) else np.zeros(0)
     return _parse_any(piece, start, stop, unusual) if alike is None else alike
 
 
 def _value(word: Words) -> Words:
-    """Return the number of eight digits, as nibbles, the first digit in the lowest byte; the word is used up.
+    """Return the number of eight digits, as nibbles, the first digit in the lowest byte; the word is overwritten.
 
     Neighbours are joined three times: digits to pairs, pairs to fours, fours to all eight. 2561 is 10 · 2^8 + 1, which
     adds ten times a digit to the next one; 6553601 is 100 · 2^16 + 1 and 42949672960001 is 10000 · 2^32 + 1.
@@ -253,7 +252,7 @@ def _value(word: Words) -> Words:
 
 
 def _parse_alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
-    """Return unsigned numbers of at most 15 digits that all have as many decimals; None where any is not so."""
+    """Return unsigned numbers of at most 15 digits that all have the same number of decimals; None for others."""
     size = stop - start
     shortest, longest = int(size.min()), int(size.max())
     first = piece.text[start[0] : stop[0]].tobytes()
@@ -285,7 +284,7 @@ def _parse_alike(piece: Piece, start: Ints, stop: Ints) -> Floats | None:
 
 
 def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
-    """Return the last eight bytes of each number and, where numbers are longer, the eight before them."""
+    """Return the last eight bytes of each number and, if numbers are longer, the eight before them."""
     if longest <= 8:
         low = words_of(text)[stop - 8]
         return low, low
@@ -294,7 +293,7 @@ def _last_words(text: Bytes, stop: Ints, longest: int) -> tuple[Words, Words]:
 
 
 def _parse_any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes], float]) -> Floats:
-    """Return signed numbers of up to 24 characters with the point anywhere; the rest are read by a function."""
+    """Return signed numbers of up to 24 characters with the point anywhere; `unusual` reads the others."""
     negative = piece.text[start] == MINUS
     size = stop - start - negative
     value, decimals, hard = _digits(piece.text, stop, size)
@@ -314,7 +313,7 @@ def _parse_any(piece: Piece, start: Ints, stop: Ints, unusual: Callable[[bytes],
 
 
 def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarray]:
-    """Return the digits as an integer, how many are decimals, and which numbers are too unusual for this."""
+    """Return the digits as an integer, the number of decimals, and which numbers cannot be read this way."""
     parts = []
     for done in range(0, min(24, int(size.max())), 8):
         word = words_of(text)[stop - (done + 8)]
@@ -322,7 +321,7 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
         word &= FINAL[np.clip(size - done, 0, 8)]
         parts.append(word)
     value, decimals, hard = np.zeros(len(size), U), np.zeros(len(size), np.int64), (size > 24) | (size < 1)
-    moved = np.zeros(len(size), bool)  # the point was met in a word nearer the end
+    moved = np.zeros(len(size), bool)  # the point was in a word nearer the end
     for i, word in enumerate(parts):
         before = parts[i + 1] >> U(56) if i + 1 < len(parts) else U(0)
         point, places = _point(word)
@@ -340,7 +339,7 @@ def _digits(text: Bytes, stop: Ints, size: Ints) -> tuple[Words, Ints, np.ndarra
 
 
 def _point(word: Words) -> tuple[Words, Ints]:
-    """Return the top bit of the first byte that is a point, 0 where none is, and how many bytes are before it."""
+    """Return the top bit of the first byte that is a point, 0 if there is none, and the number of bytes before it."""
     dots = word ^ DOTS
     dots = (dots - ONES) & ~dots & TOPS
     dots &= -dots
@@ -348,7 +347,7 @@ def _point(word: Words) -> tuple[Words, Ints]:
 
 
 def _close_gap(word: Words, point: Words, before: Words | np.uint64, here: np.ndarray, moved: np.ndarray) -> Words:
-    """Return the digits of a word with the point taken out and the gap closed from the word before."""
+    """Return the digits of a word with the point removed and the gap closed from the word before."""
     below = (point >> U(7)) - here.astype(U)
     without = (word & ~(below | (point >> U(7)) * U(255))) | ((word & below) << U(8)) | before
     return np.where(here, without, np.where(moved, (word << U(8)) | before, word))
@@ -360,14 +359,14 @@ BLANK, TAB, RETURN, HASH = 32, 9, 13, 35
 
 
 class Dialect(NamedTuple):
-    """What a reader takes beside regular lines."""
+    """What a reader accepts in addition to regular lines."""
 
     comments: bool = False
-    """lines that begin with # are passed over"""
+    """lines that begin with # are skipped"""
     any_bytes: bool = False
     """text need not be UTF-8, and control characters are part of names"""
     number: Callable[[bytes], float] = to_finite
-    """reads a number that is written in an unusual way; raises IrregularText where it is none"""
+    """reads a number in an unusual notation; raises IrregularText if it is not a number"""
     duplicates: bool = False
     """a document may be judged twice for a query"""
 
@@ -376,7 +375,7 @@ STRICT = Dialect()
 
 
 def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
-    """Return some of the fields of lines; raise IrregularText where a line has too few, or too many for the layout."""
+    """Return some of the fields of all lines; raise IrregularText if a line has too few or too many fields."""
     text = piece.text[piece.start : piece.stop]
     if not dialect.any_bytes and text.max() > 127:
         _check_utf8(piece)
@@ -395,7 +394,7 @@ def _check_utf8(piece: Piece) -> None:
 
 
 def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
-    """Return the fields of lines with one blank or tab between fields and a newline at the end; None where not so."""
+    """Return the fields of lines with exactly one blank or tab between fields; None if a line differs."""
     stop = np.flatnonzero(blank)
     kind = text[stop]
     spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
@@ -408,7 +407,7 @@ def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ..
 
 
 def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
-    """Return which bytes separate fields; refuse control characters, and carriage returns that do not end a line."""
+    """Return which bytes separate fields; refuse control characters, and carriage returns within a line."""
     if dialect.any_bytes:
         return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
     if text.min() < TAB or (text - np.uint8(14) < 18).any():
@@ -420,12 +419,12 @@ def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
 
 
 def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
-    """Return the fields of lines with any white space between them; blank lines are passed over."""
+    """Return the fields of lines with any white space between them; blank lines are skipped."""
     edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
     edge = edge if blank[0] else np.concatenate([[0], edge])
     start, stop = edge[::2], edge[1::2]
     newline, width = np.flatnonzero(text == NEWLINE), layout.width
-    if len(start) == width * len(newline) and not comments:  # mostly every line has its fields, and no more
+    if len(start) == width * len(newline) and not comments:  # mostly every line has exactly its fields
         inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
         if inside.all():
             return [(start[i::width], stop[i::width]) for i in columns]
@@ -455,7 +454,7 @@ def map_pieces(
     query_at: QueryAt = first_field,
     skip: int = 0,
 ) -> Iterator[T]:
-    """Run a function over all pieces of a file, less some bytes at its start; yield the results in order."""
+    """Run a function over all pieces of a file after the first `skip` bytes; yield the results in order."""
     free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
 
     def use(piece: Piece) -> T:

@@ -1,8 +1,8 @@
 """TREC files: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
 
-There are two ways to read them, with the same results. Line by line (lines) is the plain way, which explains what
-is wrong, and small files take it. In pieces of some megabytes (trec_pieces), array operations work on the text itself;
-whatever is odd about the text (fields, numbers, characters, duplicates) is left to the plain way.
+There are two ways to read them, with the same results. The plain way reads line by line (lines) and explains what is
+wrong; small files are read this way. The fast way works on pieces of a few megabytes with array operations
+(trec_pieces), and leaves irregular text (fields, numbers, characters, duplicates) to the plain way.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,14 +28,14 @@ class TrecTable(Table):
     explains = True
 
     def __init__(self, source: Source, kind: str, duplicates: str = "error", dialect: "Dialect | None" = None) -> None:
-        """Hold the file; nothing is read yet. A dialect says what the fast way takes beside regular lines."""
+        """Hold the file; nothing is read yet. A dialect says what the fast way accepts in addition to regular lines."""
         super().__init__(source.name, kind, duplicates)
         self.dialect = dialect
         self.source, self.layout = source, QRELS if kind == "label" else RUN
 
     @property
     def is_small(self) -> bool:  # type: ignore[override]
-        """True where the file is read line by line before array operations would have begun."""
+        """True if the file is so small that reading it line by line is faster."""
         return self.source.is_small
 
     def plain(self) -> Values:
@@ -45,15 +45,15 @@ class TrecTable(Table):
         return values
 
     def first_rows(self, most: int) -> Iterator[FirstRow]:
-        """Yield the first lines, as far as they are at hand."""
+        """Yield the first lines, as far as the head of the file contains them."""
         for line in self.source.head.split(b"\n", most)[:most]:
             words = line.split()
-            if len(words) != RUN.width:  # cut off, or for the plain way to explain
+            if len(words) != RUN.width:  # cut off, or malformed
                 return
             yield FirstRow(decode(words[0]), to_rank(words[3]), to_rank(words[4]))
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
-        """Return {document: score} of one query of a run, None where it has none; no other lines are read."""
+        """Return {document: score} of one query of a run, or None if it has none; other lines are not parsed."""
         return read_query(self.source, query, self.duplicates) or None
 
     def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
@@ -63,7 +63,7 @@ class TrecTable(Table):
         return map_text(self.source, self.layout, work, threads, report, self.dialect, whole_queries=whole_queries)
 
     def qrels(self, threads: int | None = None) -> Qrels:
-        """Return the judgments, read the fast way where the file is neither small nor odd."""
+        """Return the judgments, read the fast way unless the file is small or irregular."""
         if not self.is_small:
             from gradely.data.read.trec_pieces import load_qrels
 

@@ -1,4 +1,4 @@
-"""TREC text in pieces, with array operations: parts of a run, and judgments as columns over the text itself."""
+"""TREC text in pieces, with array operations: the parts of a run, and qrels as columns over the text itself."""
 
 import pickle  # nosec B403
 import queue
@@ -34,11 +34,11 @@ from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, 
 
 T = TypeVar("T")
 RANGE = 1 << 24
-"""bytes of a range: few enough that all workers end at about the same time, and many more than a query has"""
+"""bytes of a range: few enough that all workers finish at about the same time, and many more than a query has"""
 LARGE = 1 << 28
-"""bytes of a file from which on starting processes costs next to nothing"""
+"""bytes of a file from which on the cost of starting processes is negligible"""
 FEW = 4
-"""workers up to which threads do as well"""
+"""number of workers up to which threads are as fast as processes"""
 BLOCK = 1 << 16
 """bytes that are read at a time to find where a query begins"""
 
@@ -61,13 +61,13 @@ def map_text(
     if whole_queries and (processes := count_processes(source, threads)):
         try:
             return iter(map_ranges(source, use, processes, report))
-        except WorkerFailed:  # threads will do, or say what is wrong
+        except WorkerFailed:  # threads will do the work, or report what is wrong
             pass
     return map_pieces(source, use, threads, report, whole_queries=whole_queries)
 
 
 def count_processes(source: Source, threads: int) -> int:
-    """Return how many processes read a file: none where it is small, packed or a pipe, or where cores are few."""
+    """Return the number of processes to read a file: 0 if it is small, compressed or a pipe, or if cores are few."""
     count = min(workers(threads), cores())
     if count <= FEW or not can_fork() or source.size < LARGE:
         return 0
@@ -76,7 +76,7 @@ def count_processes(source: Source, threads: int) -> int:
 
 
 def map_ranges(source: Source, work: Callable[[Piece], T], processes: int, report: Report) -> list[T]:
-    """Run a function over all pieces of a file, each range of it in one of several processes; return the results."""
+    """Run a function over all pieces of a file, its ranges in several processes; return the results in order."""
     with source.stream() as stream:
         first = stream.tell()
     count = min(MOST_TASKS, -(-(source.size - first) // RANGE))
@@ -92,7 +92,7 @@ def map_ranges(source: Source, work: Callable[[Piece], T], processes: int, repor
 
     results: dict[int, list[T]] = {}
     for number, content in in_processes(work_on_range, count, processes):
-        # what a process of ours wrote; nothing from a file is ever unpickled
+        # a process of ours wrote this; content of a file is never unpickled
         result = pickle.loads(content)  # noqa: S301 # nosec B301
         if isinstance(result, Exception):
             raise result
@@ -116,10 +116,10 @@ def _map_range(
 
 
 def next_query(file: DiskFile, at: int, start: int) -> int:
-    """Return where the first query begins behind the one at a position; the start of the text and its end stay.
+    """Return where the next query after a position begins; the start and the end of the text stay.
 
-    It depends on the position alone, so that the end of one range is the start of the next. Where the lines of a query
-    are not together, the query will be met twice.
+    It depends only on the position, so the end of one range is the start of the next. If the lines of a query are not
+    contiguous, the query will appear in two ranges.
     """
     if at in (start, file.limit):
         return at
@@ -129,7 +129,7 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
         *lines, rest = (rest + block).split(b"\n")
         for number, content in enumerate(lines):
             name = content[:512].split(None, 1)[:1]
-            if name and (line > at or number):  # the first line may be the end of one
+            if name and (line > at or number):  # the first line may be incomplete
                 if query is not None and name != query:
                     return line
                 query = name
@@ -140,7 +140,7 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
 
 
 QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
-"""the fields that matter; the score is where the layout of a run has it, and few qrels have subtopics"""
+"""positions of the fields; that of the score is in the layout of a run, and few qrels have subtopics"""
 
 
 class TrecPiece(NamedTuple):
@@ -152,7 +152,7 @@ class TrecPiece(NamedTuple):
 
     @property
     def number(self) -> int:
-        """How many pieces were before it."""
+        """The number of pieces before it."""
         return self.piece.number
 
     def columns(self) -> Triples:
@@ -163,11 +163,11 @@ class TrecPiece(NamedTuple):
 
 
 READ_AT_ONCE = 1 << 24
-"""bytes that a thread reads in one go"""
+"""bytes that a thread reads at a time"""
 
 
 class Columns(NamedTuple):
-    """What is kept of every line; pieces write their part of it, so that no part is held twice."""
+    """What is kept of every line; pieces write into their section, so nothing is held twice."""
 
     doc: npt.NDArray[np.uint32] | Ints
     size: npt.NDArray[np.uint16]
@@ -175,7 +175,7 @@ class Columns(NamedTuple):
     label: Floats
 
     def at(self, lines: Ints) -> "Columns":
-        """Return what is kept of some lines."""
+        """Return the entries of some lines."""
         return Columns(self.doc[lines], self.size[lines], self.key[lines], self.label[lines])
 
 
@@ -184,17 +184,18 @@ class PieceQueries(NamedTuple):
 
     lines: int
     first: Ints
-    """the first line of each"""
+    """first line of each"""
     start: Ints
     size: Ints
     hash: Words
 
 
 def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels:
-    """Return judgments as columns over the text; raise IrregularText where the plain reader must look.
+    """Return qrels as columns over the text; raise IrregularText if they must be read line by line.
 
-    The text is held once, and pieces write into columns that have room for all lines. Joining what pieces return, as
-    runs do, takes a third more time and memory: for 7 million lines 1.5 s and 490 MB instead of 1.1 s and 350 MB.
+    The text is held once, and pieces write into columns that have room for all lines. Concatenating the results of
+    pieces, as for runs, takes a third more time and memory: for 7 million lines 1.5 s and 490 MB instead of 1.1 s and
+    350 MB.
     """
     text, stop = _load(source, threads)
     pieces = list(split_text(text, stop))
@@ -218,7 +219,7 @@ def load_qrels(source: Source, threads: int, dialect: Dialect = STRICT) -> Qrels
 
 
 class SubtopicLines(NamedTuple):
-    """Lines of diversity qrels as columns."""
+    """The lines of diversity qrels, as columns."""
 
     query: Ids
     subtopic: Ids
@@ -227,7 +228,7 @@ class SubtopicLines(NamedTuple):
 
 
 def load_by_subtopic(source: Source, threads: int) -> SubtopicLines:
-    """Return all lines of diversity qrels; raise IrregularText where the plain reader must look."""
+    """Return all lines of diversity qrels; raise IrregularText if they must be read line by line."""
     text, stop = _load(source, threads)
 
     def take(piece: Piece) -> tuple[Any, ...]:
@@ -247,7 +248,7 @@ def load_by_subtopic(source: Source, threads: int) -> SubtopicLines:
 def _gather(
     queries: Tokens, first: Ints, hashed: Words, columns: Columns, dialect: Dialect
 ) -> tuple[Tokens, Ints, Words, Columns]:
-    """Put the lines of each query together where they are not, in the order in which queries first appear."""
+    """Group the lines by query, in the order in which queries first appear."""
     number: dict[bytes, int] = {}
     query = np.array([number.setdefault(queries.bytes_at(i), len(number)) for i in range(len(queries))])
     order = np.argsort(query, kind="stable")
@@ -263,7 +264,7 @@ def _gather(
 
 
 def _load(source: Source, threads: int) -> tuple[Bytes, int]:
-    """Return the whole text with room around it, and where it ends."""
+    """Return the whole text with padding around it, and where it ends."""
     with source.stream() as stream:
         buffer = Buffer(source.size + 1)
         filled = PAD + _read_ranges(stream, buffer.view[PAD:], threads)
@@ -279,9 +280,9 @@ def _load(source: Source, threads: int) -> tuple[Bytes, int]:
 
 
 def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int) -> int:
-    """Fill a buffer from a file on disk, on several threads, and leave nothing in its stream; return how much.
+    """Fill a buffer from a file on disk, on several threads, up to its end; return the number of bytes.
 
-    Half of the time of reading goes to memory that nobody has touched before.
+    Half of the time of reading is spent on memory pages that have not been used before.
     """
     if threads == 1 or not isinstance(stream, DiskFile):
         return 0
@@ -293,13 +294,13 @@ def _read_ranges(stream: DiskFile | UnpackedFile, view: memoryview, threads: int
 
 
 def _room(text: Bytes, lines: int) -> Columns:
-    """Return columns to be filled."""
+    """Return empty columns for this many lines."""
     narrow: Any = np.uint32 if len(text) < 1 << 32 else np.int64
     return Columns(np.empty(lines, narrow), np.empty(lines, np.uint16), np.empty(lines, np.uint64), np.empty(lines))
 
 
 def _write(piece: Piece, columns: Columns, offset: int, dialect: Dialect) -> PieceQueries:
-    """Write the judgments of a piece into their part of the columns; return its queries."""
+    """Write the judgments of a piece into their section of the columns; return its queries."""
     text = piece.text
     (start, stop), (doc, doc_stop), label = fields(piece, QRELS, (QUERY, DOC, LABEL), dialect)
     first = new_tokens(text, start, stop)
