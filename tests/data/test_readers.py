@@ -387,7 +387,7 @@ def test_ids_of_other_types_in_the_middle(folder):
         ("a.jsonl", '{"query_id": 1, "doc_id": ' + "9" * 5000 + ', "score": 1}\n', "a.jsonl:1: a number has too many"),
         ("a.csv", "qid,docno,score\n1,d1,1\n1," + "d" * 200_000 + ",1\n", "a.csv:3: is not CSV: field larger than"),
         ("a.csv", "qid,docno,score\n1," + "d" * 90_000 + ",x\n", "a.csv:2: the score 'x' is not a number"),
-        ("a.csv", "qid,docno,score\n" + "1," * 90_000 + "\n", "a.csv:2: 90001 fields"),
+        ("a.csv", "qid,docno,score\n" + "1," * 90_000 + "\n", "a.csv:2: 90,001 fields"),
         ("a", "1 Q0 d1 1 " + "9" * 5000 + " t\n", "it must be a finite number"),
         ("a" * 130, "1 Q0 " + "d" * 250 + "\n" + "1 Q0 d 1 x t\n" * 3, "3 fields instead of 6"),
         ("a.json", '{"' + "q" * 5000 + '": 5}', "expected {document: number}"),
