@@ -58,7 +58,7 @@ class QueryScores(Result):
         self.sort, self.baseline = None if order.sort is None else str(order.sort), order.baseline
         self._most, self._best = order.worst or order.best, order.best is not None
         self.texts: dict[str, str] | None = None
-        """of the queries that are shown, as far as they have one; None where nobody asked for them"""
+        """of the queries that are shown, as far as they have one; None if nobody asked for them"""
         if queries_text is not None:
             self.texts = select_texts(queries_text, self._shown())
 

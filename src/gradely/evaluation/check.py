@@ -155,7 +155,7 @@ def check_qrels(
 
 
 def _read_by_subtopic(qrels: Any, form: str | None, columns: Names | None) -> Qrels | None:
-    """Return judgments by subtopic, which cannot be read otherwise, since documents recur; None where they are none."""
+    """Return judgments by subtopic, which cannot be read otherwise, since documents recur; None if they are none."""
     try:
         return read_qrels(qrels, format=form, columns=columns, subtopics=True)
     except GradelyError:

@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from gradely.evaluation.by_query import QueryScores
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
-"""the measures where none is named"""
+"""the default measures"""
 
 Progress: TypeAlias = Callable[[str, float], None]
-"""is called with the name of a piece of work, mostly a run, and how much of it is done, from 0 to 1"""
+"""called with the name of a step, mostly a run, and the share of it that is done, from 0 to 1"""
 
 
 def ignore(name: str, done: float) -> None:
-    """Take no notice of progress."""
+    """Ignore the progress."""
 
 
 class Evaluations(Result, Mapping[str, Scores]):
@@ -55,9 +55,9 @@ class Evaluations(Result, Mapping[str, Scores]):
         """Hold the evaluation of each run, with its hits; nothing is copied."""
         self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
         self.label_ranges: dict[str, list[LabelRange]] = {}
-        """where asked for: how far the labels of unjudged documents move each mean, by run"""
+        """how far the labels of unjudged documents move each mean, by run, if requested"""
         self.unbounded: list[Note] = []
-        """which measures have no such range"""
+        """notes on measures that have no such range"""
         self._notes: dict[int, list[Note]] = {}
 
     @cached_property
@@ -251,7 +251,7 @@ def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qr
 
 
 def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
-    """Return runs by name, as functions that open them where there is something to say about how to read them."""
+    """Return runs by name, as functions that open them if there are options for reading them."""
     if not columns and settings.duplicates == "error" and settings.document_pattern is None:
         return runs
     return {name: partial(open_as, run, columns, settings) for name, run in runs.items()}
@@ -274,8 +274,8 @@ def evaluate_all(
 ) -> Evaluations:
     """Evaluate runs by name: one on all threads, or several at a time on one thread each.
 
-    A run may be a function that opens it. `places` is a tie policy to place documents by where the settings need none,
-    so that Evaluation.with_ties can take it. `depth` asks for RunDetails, with the tops of rankings to this depth.
+    A run may be a function that opens it. `places` is a tie policy by which documents are ordered if the settings need
+    none, so that Evaluation.with_ties can use it. `depth` requests RunDetails, with the tops of rankings to this depth.
     """
     threads = settings.workers
     workers = threads if len(runs) == 1 else 1
@@ -308,7 +308,7 @@ def evaluate_run(
     workers: int | None = None,
     same: bool = False,
 ) -> Evaluation:
-    """Find where the judged documents of one run stand, ready to be measured by measures that fit the qrels.
+    """Locate the judged documents of one run, ready to be measured by measures that fit the qrels.
 
     `same` says that qrels and run were given as the same object.
     """

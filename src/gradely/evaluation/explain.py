@@ -63,13 +63,13 @@ class Line(NamedTuple):
     document: str
     score: float
     label: float | None
-    """None where it is not judged"""
+    """None if it is not judged"""
     relevance: float | None
     """the label as the measure sees it"""
     adds: float
     """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
     gain: float | None = None
-    """what its relevance earns, in the same units; None where it is not judged, or the measure has no discount"""
+    """what its relevance earns, in the same units; None if it is not judged, or the measure has no discount"""
     weight: float | None = None
     """1 over the discount of its rank, of a tie group the mean of that, 0 below the cut-off: adds = gain · weight"""
     subtopics: Mapping[str, float] | None = None
@@ -131,7 +131,7 @@ class Explanation(Result):
     query_text: str | None = None
     """what the query says, where its text was asked for"""
     texts: Mapping[str, str] | None = None
-    """of documents, as far as they have one; None where nobody asked for them"""
+    """of documents, as far as they have one; None if nobody asked for them"""
     notes: ClassVar[Sequence[Note]] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
@@ -490,7 +490,7 @@ def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
-    """Return the ideal ranking, measured; nothing where it is too large for a number, as the run's value may not be.
+    """Return the ideal ranking, measured; nothing if it is too large for a number, as the run's value may not be.
 
     Documents that are excluded from the run are judged all the same: norms count them.
     """
@@ -519,7 +519,7 @@ def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) 
 
 
 def _ranking(qrels: Qrels, run: Run, query: str, settings: Settings) -> Mapping[str, float]:
-    """Return {document: score} of one query, empty where the run has none; of a file, only its lines are read."""
+    """Return {document: score} of one query, empty if the run has none; of a file, only its lines are read."""
     table = trec_table(run)
     scores = run.scores.get(query) if table is None else table.scores_of(query)
     if not scores:

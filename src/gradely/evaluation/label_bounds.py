@@ -503,7 +503,7 @@ class First(Placed):
         return not (self.tied & (self.open_of > ENUMERATED)).any()
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of differences, with one relevant open document or none where nothing is tied."""
+        """Return the range of differences, with one relevant open document or none if nothing is tied."""
         found = super().differences(first, second)
         for query in np.flatnonzero(~self.tied).tolist():
             alone = self.look_up(query)[2] * self.reaches
@@ -800,7 +800,7 @@ def refusal(measure: Measure, reason: str) -> MeasureError:
 
 
 def is_settled(relevance: Relevance) -> bool:
-    """True where the relevance of a label does not depend on the labels of other documents."""
+    """True if the relevance of a label does not depend on the labels of other documents."""
     if isinstance(relevance, Shift):
         return is_settled(relevance.then)
     return isinstance(relevance, Identity | AtLeast | Tabled) or (
@@ -820,7 +820,7 @@ class LabelRanges:
     counted: Ints
     """the queries that count"""
     weights: Floats | None = None
-    """their weights, of which the mean is 1; None where all count alike"""
+    """their weights, of which the mean is 1; None if all count alike"""
 
     @property
     def runs(self) -> list[str]:
@@ -895,7 +895,7 @@ def bound_labels(
 
 
 def weigh(qrels: Qrels, counted: Ints) -> Floats | None:
-    """Return the weights of the queries that count; None where all count alike."""
+    """Return the weights of the queries that count; None if all count alike."""
     if qrels.weights is None:
         return None
     weights = qrels.weights
@@ -905,7 +905,7 @@ def weigh(qrels: Qrels, counted: Ints) -> Floats | None:
 def bound_some(
     qrels: Qrels, runs: Mapping[str, Any], measures: Mapping[str, Measure], settings: Settings, progress: Progress
 ) -> tuple[LabelRanges | None, list[Note]]:
-    """Return the ranges of the measures that have one, and say which have none; None where no measure has one."""
+    """Return the ranges of the measures that have one, and say which have none; None if no measure has one."""
     qrels.check_certain("holes")
     bounded, allowed = {}, Labels.of(qrels)
     for name, measure in measures.items():

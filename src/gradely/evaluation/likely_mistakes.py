@@ -104,7 +104,7 @@ def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
 
 
 def _are_same_file(qrels: str, run: Run) -> bool:
-    """True where both names are of one file; what is in memory has no name beside `qrels` and `run`."""
+    """True if both names are of one file; what is in memory has no name beside `qrels` and `run`."""
     if run.where not in (run.name, qrels):
         with suppress(OSError, ValueError):
             return os.path.samefile(qrels, run.where)
@@ -118,7 +118,7 @@ def _may_be_labels(scores: Iterable[float]) -> bool:
 
 
 def _first_scores(scores: Scores) -> Floats:
-    """Return the scores of the first ranking, or the first of them; none where they cannot be labels."""
+    """Return the scores of the first ranking, or the first of them; none if they cannot be labels."""
     numbers = _first_numbers(scores)
     if isinstance(numbers, np.ndarray):
         return numbers

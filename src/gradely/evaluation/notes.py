@@ -135,7 +135,7 @@ class UnjudgedShare(NamedTuple):
 
 
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
-    """Return a note about some things of a kind, the first of them named; none where there are none.
+    """Return a note about some things of a kind, the first of them named; none if there are none.
 
     In the text, {are}, {have}, {do} and {s} become what the count needs; other braces are those of a measure's name.
 
@@ -349,7 +349,7 @@ def _note_left_out(evaluation: "Evaluation") -> list[Note]:
 
 
 def describe_highest(qrels: Qrels, measures: Iterable[str]) -> str | None:
-    """Return that measures without subtopics take the highest label; None where there are none."""
+    """Return that measures without subtopics take the highest label; None if there are none."""
     names = list(measures)
     if qrels.subtopics is None or not names:
         return None

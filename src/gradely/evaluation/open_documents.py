@@ -115,7 +115,7 @@ class Labels(NamedTuple):
 
     values: tuple[float, ...]
     assumed: bool = False
-    """True where the judgments have no positive label, so that 1 is taken for one"""
+    """True if the judgments have no positive label, so that 1 is taken for one"""
     top: float | None = None
     """where all numbers from 0 to this are allowed, of which `values` are those that can be extreme"""
 

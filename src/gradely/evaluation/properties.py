@@ -222,7 +222,7 @@ def _values(measures: Sequence[type[Measure]]) -> dict[str, dict[World, float]]:
 
 
 def _sees_grades(value: dict[World, float]) -> bool:
-    """True where it matters which of two relevant documents of different labels stands first."""
+    """True if it matters which of two relevant documents of different labels stands first."""
     return any(
         abs(value[a] - value[b]) > SAME
         for a, b in _swaps()

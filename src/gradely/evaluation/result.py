@@ -68,7 +68,7 @@ class Result:
         return self.sections(digits)
 
     def caption(self) -> str:
-        """Return how the numbers came about; empty where there is nothing to say."""
+        """Return how the numbers came about; empty if there is nothing to say."""
         return ""
 
     def remarks(self) -> list[str]:

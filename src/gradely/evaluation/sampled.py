@@ -27,7 +27,7 @@ LONG = 4096
 
 
 class Sampling(NamedTuple):
-    """Values and their standard errors, [queries, measures]; the error is 0 where the value is exact."""
+    """Values and their standard errors, [queries, measures]; the error is 0 if the value is exact."""
 
     values: Floats
     errors: Floats
@@ -74,7 +74,7 @@ def measure_sampled(
 
 
 def has_mean(measure: Measure, batch: Batch) -> bool:
-    """True where the exact mean over all orders of tied documents can be had, of a batch with relevance."""
+    """True if the exact mean over all orders of tied documents can be had, of a batch with relevance."""
     if batch.untied or not measure.takes_expected:
         return batch.untied
     try:

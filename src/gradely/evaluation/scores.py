@@ -140,7 +140,7 @@ class Scores(Result):
         self._ranges, self._unjudged, self._notes, self._whole = ranges, unjudged, notes, whole
         self._segment_of, self.weights = segment_of, weights
         self.sampling_errors = errors
-        """[queries, measures] standard errors of values from drawn orders of ties; None where all are exact"""
+        """[queries, measures] standard errors of values from drawn orders of ties; None if all are exact"""
 
     @property
     def ties(self) -> str:
@@ -281,7 +281,7 @@ class Scores(Result):
         return Segments(self.queries, self.measures, self.values, self._segment_of, self.weights)
 
     def segment_of(self, query: str) -> str | None:
-        """Return the segment of a query, (none) where it has none; None where evaluate was not asked for segments."""
+        """Return the segment of a query, (none) where it has none; None if evaluate was not asked for segments."""
         return None if self._segment_of is None else self._segment_of.get(query, REST)
 
     @lazy
@@ -293,7 +293,7 @@ class Scores(Result):
     def unjudged_share(self) -> UnjudgedShare | None:
         """How much is unjudged above the cut-off of the first measure, or in the top 100 where it has none.
 
-        None where the qrels hold relevant documents only: then nobody knows which of the others were judged.
+        None if the qrels hold relevant documents only: then nobody knows which of the others were judged.
         """
         return self._unjudged()
 

@@ -49,7 +49,7 @@ class SeveralQrels:
 
     @lazy
     def labels(self) -> Floats:
-        """[documents, qrels] the labels, NaN where there is none."""
+        """[documents, qrels] the labels, NaN if there is none."""
         columns = [
             np.where(rows < 0, np.nan, one.grade[rows])
             for rows, one in zip(self.rows.T, self.qrels.values(), strict=True)

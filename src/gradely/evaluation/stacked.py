@@ -57,7 +57,7 @@ class StackedRuns:
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def weights(self, queries: Bools | None = None) -> list[float] | None:
-        """Return the weights of all queries, or of those that are flagged; None where all count alike."""
+        """Return the weights of all queries, or of those that are flagged; None if all count alike."""
         weights, names = self.qrels.weights, self.qrels.queries
         chosen = names if queries is None else compress(names, queries)
         numbers = [] if weights is None else [weights[query] for query in chosen]

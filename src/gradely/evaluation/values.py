@@ -1,4 +1,4 @@
-"""The values of one run: where its judged documents stand, measured batch by batch."""
+"""The values of one run, computed batch by batch from the ranks of its judged documents."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -36,15 +36,15 @@ class Evaluation:
     settings: Settings
     name: str
     placed: TiePolicy
-    """the tie policy that the places of the hits are of"""
+    """the tie policy that determined the places of the hits"""
     workers: int = 1
-    """how many threads measure"""
+    """number of threads that compute values"""
     details: "RunDetails | None" = None
-    """where asked for: how many documents tie, and the tops of the rankings"""
+    """the number of tied documents and the tops of the rankings, if requested"""
     apart: str | None = None
-    """what to say where the run and the qrels have no documents in common"""
+    """a note if the run and the qrels have no documents in common"""
     about_run: Sequence[str] = ()
-    """what was taken for granted when the run was read, and whether it looks swapped with the qrels"""
+    """assumptions made when the run was read, and whether it looks swapped with the qrels"""
     judged_queries: Ints = field(init=False)
     """the judged queries that count, as indices"""
     queries: Sequence[str] = field(init=False)
@@ -76,11 +76,11 @@ class Evaluation:
         )
 
     def with_ties(self, ties: TiePolicy) -> "Evaluation":
-        """Return the evaluation under another tie policy; of those that go by document, only the one of the hits."""
+        """Return the evaluation under another tie policy; of those that order documents, only that of the hits."""
         return replace(self, settings=self.settings.replace(ties=ties))
 
     def with_queries(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
-        """Return the evaluation as if the run had answered only these of its queries; nothing is measured again."""
+        """Return the evaluation as if the run had answered only these of its queries; nothing is computed again."""
         other = replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
         if self.settings.queries != "qrels":  # then queries that do not count have no row in the table
             other.__dict__["_measured"] = self._measured
@@ -113,7 +113,7 @@ class Evaluation:
 
     @property
     def placed_hits(self) -> Hits:
-        """All hits, with places where the tie policy goes by document."""
+        """All hits, with places if the tie policy orders documents."""
         if not self.settings.breaks_ties:
             return self.hits if self.hits.place is None else self.hits._replace(place=None)
         if self.settings.ties != self.placed:
@@ -127,7 +127,7 @@ class Evaluation:
 
     @lazy
     def weights(self) -> Floats | None:
-        """The weights of the queries that count, of which the mean is 1; None where all count alike."""
+        """The weights of the queries that count, with mean 1; None if all count alike."""
         weights = self.qrels.weights
         if weights is None:
             return None
@@ -144,7 +144,7 @@ class Evaluation:
 
     @lazy
     def _measured(self) -> tuple[Floats, Floats | None]:
-        """[judged queries, measures] values, 0 where a query is not answered; their errors where orders are drawn."""
+        """[judged queries, measures] values, 0 if a query is not answered; their errors if orders are drawn."""
         answered = self.hits.answered.nonzero()[0]
         if self.settings.ties == "sampled":
             from gradely.evaluation.sampled import measure_sampled
@@ -154,14 +154,14 @@ class Evaluation:
 
     @property
     def sampling_errors(self) -> Floats | None:
-        """[queries that count, measures] the standard errors of drawn orders; None where every value is exact."""
+        """[queries that count, measures] standard errors of drawn orders; None if every value is exact."""
         _, errors = self._measured
         if errors is None or not errors.any():
             return None
         return np.vstack([errors[self.judged_queries], np.zeros((len(self.unjudged), len(self.measures)))])
 
     def find_bounds(self, blocks: Blocks, ties: str, queries: Ints) -> Bools:
-        """Return [these queries, measures]: true where the best or worst value is a bound, not that of an order."""
+        """Return [these queries, measures]: true if the best or worst value is a bound, not that of an order."""
         bounds = np.zeros((len(queries), len(self.measures)), bool)
         measures = [(j, measure) for j, measure in enumerate(self.measures.values()) if measure.may_be_bounded]
 
@@ -195,7 +195,7 @@ class Evaluation:
         return ceiling
 
     def unjudged_share(self) -> UnjudgedShare | None:
-        """Return how much is unjudged above the cut-off of the first measure; None where that is not known."""
+        """Return the unjudged share above the cut-off of the first measure; None if it is unknown."""
         if not self.qrels.has_irrelevant:
             return None
         depth, hits = next(iter(self.measures.values())).k or DEPTH, self.measured_hits

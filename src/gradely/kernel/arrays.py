@@ -58,7 +58,7 @@ def in_order(labels: Array) -> Batch:
 
 
 def are_by_subtopic(scores: Any, labels: Any) -> bool:
-    """True where scores have two dimensions and labels three: queries, documents, subtopics."""
+    """True if scores have two dimensions and labels three: queries, documents, subtopics."""
     return _dimensions(labels) == 3 and _dimensions(scores) == 2
 
 
@@ -319,7 +319,7 @@ class Groups(NamedTuple):
     scores: Array
     labels: Array
     order: Array | None
-    """where the documents are, query by query; None where they stand so"""
+    """where the documents are, query by query; None if they stand so"""
     start: Ints
     size: Ints
 

@@ -81,7 +81,7 @@ def _is_jax(x: Any) -> bool:
 
 
 def has_short_rows(x: Any) -> bool:
-    """True where rows fit into the bits of one number, and their library is JAX, which scans and sorts slowly."""
+    """True if rows fit into the bits of one number, and their library is JAX, which scans and sorts slowly."""
     return x.shape[1] <= BITS and _is_jax(x)
 
 
@@ -172,7 +172,7 @@ def ignore_overflow() -> Any:
 
 
 def is_any(flags: Any) -> bool:
-    """True where any of some flags is; NumPy counts a few of them in a third of the time of its `any`."""
+    """True if any of some flags is; NumPy counts a few of them in a third of the time of its `any`."""
     return bool(np.count_nonzero(flags) if isinstance(flags, np.ndarray) else namespace(flags).any(flags))
 
 
@@ -189,7 +189,7 @@ def sum_rows(x: Any) -> Any:
 
 
 def divide(added: Any, norm: Any) -> Any:
-    """Return sums over their norms, of one measure or of several; 0 where the norm is. A sum of -0.0 is 0."""
+    """Return sums over their norms, of one measure or of several; 0 if the norm is. A sum of -0.0 is 0."""
     positive = norm > 0
     if isinstance(added, np.ndarray):
         return np.divide(added + 0.0, norm, out=np.zeros(added.shape, added.dtype), where=positive)

@@ -1,7 +1,7 @@
-"""Batch: where the judged documents of a block of queries landed; Levels: which labels a collection has.
+"""Batch: the ranks of the judged documents of a block of queries. Levels: the labels of a collection.
 
-A measure needs nothing else. A batch has one row per query, and one column per judged, retrieved document, in rank
-order. Unjudged documents enter only through `above`, `tied` and `retrieved`.
+A measure needs nothing else. A batch has one row per query, and one column per judged document that was retrieved, in
+rank order. Unjudged documents matter only through `above`, `tied` and `retrieved`.
 """
 
 from collections.abc import Callable
@@ -17,11 +17,11 @@ Array: TypeAlias = Any
 """An array of any library that follows the array API standard."""
 T = TypeVar("T")
 LASTING = ("xp", "in_numpy", "device", "untied", "depth", "row", "ranks", "rank", "size", "edges")
-"""lazy properties of a batch that do not depend on its labels"""
+"""cached properties of a batch that do not depend on its labels"""
 OF_ROWS = ("xp", "in_numpy", "device", "row")
-"""those that do not depend on the ranking either"""
+"""cached properties that do not depend on the ranking either"""
 CELLS = 1 << 17
-"""about how many cells an array of a block of rows has: few enough for the processor's cache"""
+"""approximate number of cells in an array of a block of rows: few enough for the processor's cache"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,11 +31,11 @@ class Batch:
     grade: Array
     """[Q, H] the label, a real number; 0 in padding"""
     judged: Array
-    """[Q, H] true where the column holds a judged document"""
+    """[Q, H] true if the column holds a judged document"""
     above: Array
-    """[Q, H] how many retrieved documents have a strictly better score"""
+    """[Q, H] number of retrieved documents with a strictly better score"""
     tied: Array
-    """[Q, H] how many share its score, itself included; 1 = no tie"""
+    """[Q, H] number of retrieved documents with the same score, itself included; 1 = no tie"""
     first: Array
     """[Q, H] the first column of its tie group"""
     last: Array
@@ -43,21 +43,21 @@ class Batch:
     pool: Array
     """[Q, B] the labels of all judged documents, best first; 0 in padding"""
     pooled: Array
-    """[Q, B] true where `pool` holds a label"""
+    """[Q, B] true if `pool` holds a label"""
     retrieved: Array
     """[Q] the length of the ranking"""
     fixed: ClassVar[bool] = False
-    """true where nothing may be asked that is not in the shapes; see Fixed"""
+    """true if the batch must not depend on values, only on shapes; see Fixed"""
     padded: ClassVar[bool] = True
-    """false where it is known that every cell holds a document"""
+    """false if it is known that every cell holds a document"""
     by_place: ClassVar[bool] = False
-    """true where sums are taken place by place; see by_place"""
+    """true if sums are computed by rank; see by_place"""
     most_levels: ClassVar[int | None] = None
-    """how many distinct positive labels a query can have, where that cannot be asked; see Fixed"""
+    """largest number of distinct positive labels of a query, if values must not be inspected; see Fixed"""
     ties: str = "expected"
-    """how measures take tie groups: the mean over their orders (expected), the best or the worst order"""
+    """how measures treat tie groups: the mean over their orders (expected), the best or the worst order"""
     subtopics: Subtopics | None = None
-    """the labels by subtopic, where the judgments have them; `grade` and `pool` then hold the highest of a document"""
+    """the labels by subtopic, if the judgments have them; `grade` and `pool` then hold the highest of a document"""
 
     @lazy
     def xp(self) -> Any:
@@ -66,7 +66,7 @@ class Batch:
 
     @lazy
     def in_numpy(self) -> bool:
-        """True where the fields are NumPy's, some of whose methods are faster than the functions of the standard."""
+        """True if the fields are NumPy arrays, whose methods can be faster than the standard functions."""
         return is_numpy(self.grade)
 
     @lazy
@@ -76,23 +76,23 @@ class Batch:
 
     @lazy
     def untied(self) -> bool:
-        """True when no judged document shares its score."""
+        """True if no judged document shares its score."""
         return not is_any(self.tied > 1)
 
     @lazy
     def depth(self) -> int:
-        """The deepest place that a judged document can take."""
+        """The lowest rank that a judged document can have."""
         places = self.above + self.tied
         return int(self.xp.max(places)) if 0 not in places.shape else 0
 
     @lazy
     def row(self) -> Array:
-        """[Q, 1] the number of each row, to look things up row by row."""
+        """[Q, 1] the number of each row, for look-ups by row."""
         return self.xp.arange(self.grade.shape[0], dtype=self.first.dtype, device=self.device)[:, None]
 
     @lazy
     def ranks(self) -> Array:
-        """1, 2, … up to the deepest place that a judged document can take."""
+        """The ranks 1, 2, … down to the lowest that a judged document can have."""
         return self.count_up(self.depth)
 
     def count_up(self, last: int) -> Array:
@@ -101,12 +101,12 @@ class Batch:
 
     @lazy
     def rank(self) -> Array:
-        """[Q, H] the best rank that each document can take, a real number; untied, its rank."""
+        """[Q, H] the best rank that each document can have, as a real number; its rank if it is not tied."""
         return self.to_real(self.above) + 1
 
     @lazy
     def size(self) -> Array:
-        """[Q, H] how many documents each one's tie group has, a real number."""
+        """[Q, H] the size of each document's tie group, as a real number."""
         return self.to_real(self.tied)
 
     @lazy
@@ -117,12 +117,12 @@ class Batch:
 
     @lazy
     def memo(self) -> dict[object, Any]:
-        """What measures share, whatever the labels: tables of discounts, precisions of levels."""
+        """Cache shared by measures that does not depend on labels: tables of discounts, precisions of levels."""
         return {}
 
     @lazy
     def pool_memo(self) -> dict[object, Any]:
-        """What follows from the pools alone, whatever was retrieved: see of_pools."""
+        """Cache that depends only on the pools, not on what was retrieved; see of_pools."""
         return {}
 
     @lazy
@@ -134,13 +134,13 @@ class Batch:
     def by_relevance(self) -> dict[object, "Batch"]:
         """The batch with relevance in place of labels, by relevance function.
 
-        Those batches keep none of their own, so that all are freed when nobody needs them any more.
+        Those batches have no such cache of their own, so all are freed when the batch is.
         """
         return {}
 
     @property
     def parts(self) -> list["Batch"]:
-        """The batch in blocks of rows that stay in the processor's cache; in one where that brings nothing."""
+        """The batch in blocks of rows that stay in the processor's cache, or in one if splitting does not help."""
         return self._blocks or [self]
 
     @lazy
@@ -161,7 +161,7 @@ class Batch:
         return {}
 
     def top(self, k: int | None) -> "Batch":
-        """Return the batch without the last columns, as far as none of them can be in the top k; made once."""
+        """Return the batch without columns that cannot be in the top k; computed once."""
         if k is None or k >= self.grade.shape[1]:
             return self
         if k not in self._tops:
@@ -169,7 +169,7 @@ class Batch:
         return self._tops[k] or self
 
     def _reach(self, k: int) -> int:
-        """Return how many columns hold all documents with fewer than k above them; at most twice as many as must be."""
+        """Return how many columns hold all documents with fewer than k above them; at most twice as many as needed."""
         width = k
         while width < self.grade.shape[1] and is_any(self.judged[:, width] & (self.above[:, width] < k)):
             width *= 2
@@ -185,25 +185,25 @@ class Batch:
         return self.reorder(last=last, subtopics=subtopics, **{name: getattr(self, name)[:, :width] for name in names})
 
     def reorder(self, **changes: Any) -> "Batch":
-        """Return the batch with another ranking of the same pools; what follows from these stays known."""
+        """Return the batch with another ranking of the same pools; what depends only on the pools stays cached."""
         other = replace(self, **changes)
         known = {name: vars(self)[name] for name in OF_ROWS if name in vars(self)}
         other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
         return other
 
     def with_ties(self, ties: str) -> "Batch":
-        """Return the batch with tie groups taken otherwise; what is known of its pools and its ranking stays known."""
+        """Return the batch with another tie policy; what depends on its pools and its ranking stays cached."""
         other = replace(self, ties=ties)
         known = {name: vars(self)[name] for name in LASTING if name in vars(self)}
         other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
         return other
 
     def set_cached(self, **facts: Any) -> None:
-        """Set lazy properties that are known from elsewhere: what follows from the same pools, that nothing ties."""
+        """Set cached properties that are known from elsewhere, such as that nothing ties."""
         self.__dict__.update(facts)
 
     def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
-        """Return the batch with other labels; what is known of its ties stays known."""
+        """Return the batch with other labels; what depends only on its ties stays cached."""
         other = replace(self, grade=grade, pool=pool, pooled=pooled)
         other.set_cached(
             memo=self.memo,
@@ -213,7 +213,7 @@ class Batch:
         return other
 
     def keep_top(self, x: Array, k: int | None) -> Array:
-        """Return x with 0 for documents that have k others above them."""
+        """Return x with 0 for documents that have k or more others above them."""
         return x if k is None or k >= self.depth else self.xp.where(self.above < k, x, 0.0)
 
     def to_real(self, x: Array) -> Array:
@@ -222,9 +222,9 @@ class Batch:
         return x.astype(dtype) if self.in_numpy else self.xp.astype(x, dtype, copy=False)
 
     def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
-        """Return what follows from the pools alone; made once for all runs that are measured against them.
+        """Return a value that depends only on the pools; computed once for all runs that are measured against them.
 
-        The key says all that it depends on otherwise, also the relevance function, if labels were replaced.
+        The key names everything else that it depends on, including the relevance function if labels were replaced.
         """
         try:
             value: T = self.pool_memo[key]
@@ -242,11 +242,11 @@ class Batch:
         return Levels(self.pool, self.pooled, by_subtopic=self.subtopics is not None)
 
     def __repr__(self) -> str:
-        """Say how large it is, of which arrays, and how ties are taken."""
+        """Return its size, its array library and its tie policy."""
         return title(self)
 
     def _repr_html_(self) -> str:
-        """Show the first queries in a notebook: how much was retrieved and judged, and how much of it ties."""
+        """Show the first queries in a notebook: numbers of retrieved, judged and tied documents."""
         return card(self)
 
 
@@ -256,16 +256,17 @@ def rows_at_a_time(width: int) -> int:
 
 
 BLOCK, FEW = 1 << 16, 8
-"""labels that are looked at in one go, which fit into a cache; levels up to which comparing is quicker than sorting"""
+"""number of labels that are compared at a time, which fit into a cache; number of levels up to which comparing is
+faster than sorting"""
 
 
 class Levels:
-    """The labels of a collection, looked at by those who need them: called, the distinct positive ones, ascending."""
+    """The labels of a collection, inspected only if needed: called, the distinct positive ones, ascending."""
 
     def __init__(
         self, labels: Any, counted: Any | None = None, *, by_subtopic: bool = False, uncertain: bool = False
     ) -> None:
-        """Take labels, and which count; say whether documents have them by subtopic, or probabilities of them."""
+        """Take labels, and which of them count; say whether they are by subtopic, or have probabilities."""
         self._labels, self._counted, self.by_subtopic, self.uncertain = labels, counted, by_subtopic, uncertain
 
     def __call__(self) -> Any:
@@ -294,9 +295,9 @@ class Levels:
 
 
 def find_distinct(labels: Any) -> Any:
-    """Return the distinct ones of many labels in any order.
+    """Return the distinct labels, in any order.
 
-    Most collections have few, and to compare all labels with those takes a tenth of what sorting takes, and no memory.
+    Most collections have few. Comparing all labels with those takes a tenth of the time of sorting, and no memory.
     """
     xp, known = namespace(labels), labels[:0]
     for start in range(0, labels.shape[0], BLOCK):
@@ -319,11 +320,11 @@ def sort_distinct(labels: Any) -> Any:
 
 
 ROWS = 10
-"""queries that a notebook shows"""
+"""number of queries that a notebook shows"""
 
 
 def title(batch: Batch) -> str:
-    """Return how large a batch is, of which arrays, and how ties are taken."""
+    """Return the size of a batch, its array library and its tie policy."""
     size = count_of(int(batch.grade.shape[0]), "query")
     columns = count_of(int(batch.grade.shape[1]), "judged and retrieved document")
     kind = type(batch.grade).__module__.partition(".")[0]
@@ -331,7 +332,7 @@ def title(batch: Batch) -> str:
 
 
 def card(batch: Batch) -> str:
-    """Return the first queries as HTML: how much was retrieved and judged, and how much of it ties."""
+    """Return the first queries as HTML: numbers of retrieved, judged and tied documents."""
     part = batch.rows(slice(0, ROWS))
     counts = [
         part.retrieved,

@@ -15,22 +15,22 @@ from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.ties import Discount, count_within, divisors, sum_around, up_to_column
 
 LOST = 1e-20
-"""a chance to get so far below which what is still to be gained is lost in rounding, since discounts do not fall"""
+"""probability of getting so far below which further gains are lost in rounding, since discounts do not fall"""
 
 
 class Groups(NamedTuple):
-    """Tie groups with a document where the user may stop, [G]."""
+    """Tie groups with a document at which the user may stop, [G]."""
 
     above: Array
-    """how many documents stand above the group"""
+    """number of documents above the group"""
     idle: Array
-    """how many of its documents nobody stops at, a real number"""
+    """number of its documents at which nobody stops, as a real number"""
     stops: Array
-    """at how many somebody may"""
+    """number of its documents at which somebody may stop"""
     begin: Array
     """where these begin among all of the batch"""
     reach: Array
-    """how many of its places matter: those in the top k, as far as anybody gets that far"""
+    """number of its ranks that matter: those in the top k, as far as anybody gets"""
 
     def take(self, chosen: Array) -> "Groups":
         """Return some of the groups."""
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 
 def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
-    """Return [Q, H]: what the tie group of each document adds for a user who reaches it, where one may stop there."""
+    """Return [Q, H]: what the tie group of each document adds for a user who reaches it, if one may stop there."""
     xp = batch.xp
     stops = (stop > 0) & (batch.tied > 1)
     stops = stops if k is None else stops & (batch.above < k)
@@ -64,9 +64,9 @@ def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None)
 
 
 def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
-    """Return [Q, H]: how many places of each document's tie group matter.
+    """Return [Q, H]: how many ranks of each document's tie group matter.
 
-    By Maclaurin's inequality x documents are passed with a chance of at most (1 - mean stop)^x.
+    By Maclaurin's inequality, x documents are passed with a probability of at most (1 - mean stop)^x.
     """
     xp = batch.xp
     mean = xp.clip(sum_around(batch, stop).in_group / batch.size, min=1e-300, max=1 - 2.0**-53)  # rounding may exceed 1
@@ -74,7 +74,7 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
 
 
 def _sort_key(batch: Batch, groups: Groups) -> Array:
-    """Return what puts groups of like reach together, and of these those with the most steps first."""
+    """Return a key that sorts groups by similar reach, and among these by descending number of steps."""
     doublings = batch.xp.ceil(batch.xp.log2(groups.reach))
     return doublings * (batch.grade.shape[1] + 1) - batch.to_real(groups.stops)
 
@@ -112,7 +112,7 @@ def _pass(batch: Batch, groups: Groups, chances: Array) -> Array:
 
 
 def _gain(batch: Batch, groups: Groups, passed: Array, divisor: Array) -> Array:
-    """Return [G]: Σ_x (E_{x-1} - E_x)/D(t+x) over the places that matter."""
+    """Return [G]: Σ_x (E_{x-1} - E_x)/D(t+x) over the ranks that matter."""
     xp = batch.xp
     x = xp.arange(1, passed.shape[1], dtype=groups.above.dtype, device=batch.device)[None, :]
     stopped = (passed[:, :-1] - passed[:, 1:]) / divisor[xp.clip(groups.above[:, None] + x - 1, max=batch.depth - 1)]

@@ -1,8 +1,8 @@
-"""Compositions: how many documents of each kind stand above a place of a tie group, and with what chance.
+"""Compositions: the number of documents of each kind above a rank of a tie group, and their probabilities.
 
-Many measures depend, at a place, on nothing else. So their mean over all orders is a mean over compositions, which are
-far fewer, and their best order is found by dynamic programming over the same states. Documents that only take a place,
-as unjudged ones do, are the rest and no kind of their own.
+Many measures depend on nothing else at a rank. Their mean over all orders is therefore a mean over compositions, which
+are far fewer, and their best order is found by dynamic programming over the same states. Documents that only take up a
+rank, such as unjudged ones, are the rest and not a kind of their own.
 """
 
 from collections import Counter
@@ -17,9 +17,9 @@ from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 
 MOST = 100_000
-"""places times compositions of a tie group of which a mean is taken, which take half a second"""
+"""largest number of ranks times compositions of a tie group for which a mean is computed, in half a second"""
 STATES = 2000
-"""a tie group with more states is not searched for its best order; this number takes some milliseconds"""
+"""largest number of states of a tie group that is searched for its best order, in some milliseconds"""
 
 Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
 """From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""
@@ -31,40 +31,40 @@ class TieGroup(NamedTuple):
     columns: range
     """its judged documents"""
     above: int
-    """how many documents stand above the group"""
+    """number of documents above the group"""
     size: int
-    """how many documents it has, judged or not"""
+    """number of its documents, judged or not"""
     kinds: tuple[int, ...]
     """the distinct kinds, ascending"""
     counts: tuple[int, ...]
-    """how many documents there are of each"""
+    """number of documents of each kind"""
 
     @property
     def by_kind(self) -> dict[int, int]:
-        """How many documents there are, by kind."""
+        """The number of documents, by kind."""
         return dict(zip(self.kinds, self.counts, strict=True))
 
     @property
     def rest(self) -> int:
-        """How many documents are of no kind."""
+        """The number of documents of no kind."""
         return self.size - sum(self.counts)
 
     @property
     def states(self) -> int:
-        """How many ways there are to have placed some of each kind."""
+        """The number of ways to have placed some of each kind."""
         return prod(count + 1 for count in self.counts)
 
     def places(self, k: int | None) -> int:
-        """Return how many of its places lie in the top k."""
+        """Return how many of its ranks are in the top k."""
         return self.size if k is None else min(max(k - self.above, 0), self.size)
 
     def rest_fills(self, k: int | None) -> bool:
-        """True where documents of no kind can fill those places."""
+        """True if documents of no kind can fill those ranks."""
         return self.places(k) <= self.rest
 
 
 def find_cut(groups: Sequence[TieGroup], k: int | None) -> int | None:
-    """Return the number of the tie group that the cut-off divides; None where it divides none."""
+    """Return the number of the tie group that the cut-off divides, or None."""
     return next((i for i, group in enumerate(groups) if 0 < group.places(k) < group.size), None)
 
 
@@ -125,9 +125,9 @@ def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
 
 @lru_cache(maxsize=4096)
 def hypergeometric(size: int, special: int, draws: int) -> tuple[tuple[int, float], ...]:
-    """Return how many special ones are among those drawn, and with what chance.
+    """Return the possible numbers of special items among those drawn, with their probabilities.
 
-    The ratios of neighbours are followed from the likeliest number, 1, so that nothing overflows.
+    The ratios of neighbours are followed from the likeliest number, which starts as 1, so that nothing overflows.
     """
     least, most = max(0, draws - (size - special)), min(special, draws)
     mode = min(max((draws + 1) * (special + 1) // (size + 2), least), most)
@@ -141,7 +141,7 @@ def hypergeometric(size: int, special: int, draws: int) -> tuple[tuple[int, floa
 
 
 def compositions(counts: Sequence[int], size: int, draws: int) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield how many of each kind are among the first documents of a group, and with what chance."""
+    """Yield the possible numbers of each kind among the first documents of a group, with their probabilities."""
     if not counts:
         yield (), 1.0
         return

@@ -23,7 +23,7 @@ class Fixed(Batch):
     whole: bool = False
     """true where every cell holds a document"""
     most_levels: int | None = None  # type: ignore[misc]
-    """how many distinct positive labels a query can have; None where nobody said"""
+    """how many distinct positive labels a query can have; None if nobody said"""
 
     fixed = True
 

@@ -68,7 +68,7 @@ def _headroom(xp: Any, dtype: Any) -> float:
 
 
 def exponents(batch: Batch, power: Array) -> Array | None:
-    """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None where 1 does for all.
+    """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None if 1 does for all.
 
     Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask,
     so these have exponents always, of 0 where 1 does.
@@ -80,7 +80,7 @@ def exponents(batch: Batch, power: Array) -> Array | None:
 
 
 def units(batch: Batch, exponent: Array) -> Array:
-    """Return 1 in units of 2^exponent, which is 0 where it is too small to be told from it."""
+    """Return 1 in units of 2^exponent, which is 0 if it is too small to be told from it."""
     return batch.xp.pow(batch.xp.full_like(exponent, 2.0), -exponent)
 
 

@@ -20,7 +20,7 @@ class Subtopics(NamedTuple):
     pool: Array
     """[Q, B, S] of all judged documents; of two with the same gain, the greedy ideal takes the earlier one"""
     weights: Array | None = None
-    """[Q, S] how likely it is that a user means each subtopic, as the judgments state it; None where they do not"""
+    """[Q, S] how likely it is that a user means each subtopic, as the judgments state it; None if they do not"""
 
     def rows(self, part: slice) -> "Subtopics":
         """Return some of the queries."""

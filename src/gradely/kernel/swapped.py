@@ -20,7 +20,7 @@ BINARY = "the scores are 0 and 1 and nothing else"
 def look_swapped(
     labels: npt.NDArray[np.float64], levels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
 ) -> str | None:
-    """Return how labels look like scores, and scores like labels; None where they do not.
+    """Return how labels look like scores, and scores like labels; None if they do not.
 
     Given are the labels and the scores of one query or more, and the distinct positive labels of all queries.
 
@@ -60,12 +60,12 @@ def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
 
 
 def are_real(levels: npt.NDArray[np.float64]) -> bool:
-    """True where most labels are not whole numbers."""
+    """True if most labels are not whole numbers."""
     return 2 * int(np.count_nonzero(levels != np.floor(levels))) > len(levels)
 
 
 def describe_beyond(labels: npt.NDArray[np.float64]) -> str | None:
-    """Return how the labels of a query go beyond common scales and never tie, as scores do; None where not."""
+    """Return how the labels of a query go beyond common scales and never tie, as scores do; None if not."""
     if len(labels) < 2 or not labels.max() > HIGHEST or _share_tied(labels):
         return None
     return f"the first labels all differ and go up to {labels.max():g}"

@@ -1,10 +1,10 @@
 """Labels that are probabilities: exact means of measures over all labels of a query, documents being independent.
 
-Sums of products of different documents need nothing new: their mean is the same formula, with the chance of each
-document in place of a flag, and its mean gain in place of a gain. What is left is a sum that is divided by something
-that depends on the labels, too. There are three ways to its mean, none of which enumerates labels:
+Sums of products of different documents need nothing new: their mean is the same formula, with the probability of each
+document in place of a flag, and its mean gain in place of a gain. What remains are sums with a denominator that also
+depends on the labels. There are three ways to compute their mean, none of which enumerates labels:
 
-    over_count   divided by how many documents are relevant: 1/Z is the integral of s^(Z-1) over s from 0 to 1
+    over_count   divided by the number of relevant documents: 1/Z is the integral of s^(Z-1) over s from 0 to 1
     with_count   any function of that number, for sums of single documents: its distribution, by Fourier transform
     over_ideal   divided by the gains of the best k: a walk over how many of them have each gain
 """
@@ -22,29 +22,29 @@ from gradely.kernel.batch import Array, Batch, rows_at_a_time, sort_distinct
 from gradely.lazy import lazy
 
 STATES = 200_000
-"""of a walk, at most; a walk over all of them takes a second for each query of 100 documents"""
+"""largest number of states of a walk; that many take a second for each query of 100 documents"""
 COLUMNS = ("grade", "judged", "above", "tied", "first", "last")
 """the arrays of a batch that have a column for each document"""
 NEWTON = 6
-"""steps to the nodes; from the usual first guess, five give all digits for up to 2,000 nodes"""
+"""number of Newton steps to the nodes; from the usual first guess, five give all digits for up to 2,000 nodes"""
 
 
 @dataclass(frozen=True, eq=False)
 class UncertainBatch:
-    """Where the judged documents of a block of queries landed, and how probable each label of each of them is."""
+    """The ranks of the judged documents of a block of queries, and the probability of each of their labels."""
 
     places: Batch
     """one column per judged document that was retrieved; it has no labels"""
     labels: Array
     """[L] the labels that occur, ascending"""
     chance: Array
-    """[Q, H, L] of the retrieved documents; 0 in padding"""
+    """[Q, H, L] probabilities for the retrieved documents; 0 in padding"""
     missed: Array
-    """[Q, M, L] of the judged documents that were not retrieved; 0 in padding"""
+    """[Q, M, L] probabilities for the judged documents that were not retrieved; 0 in padding"""
 
     @lazy
     def by_label(self) -> Batch:
-        """A batch of one query, whose documents have each label once, to see what measures make of labels."""
+        """A batch of one query whose documents have each label once, to see how measures treat labels."""
         labels = self.labels[None, :]
         column = self.places.xp.arange(labels.shape[1], dtype=self.places.first.dtype)[None, :]
         pool = -self.places.xp.sort(-labels, axis=1)
@@ -62,20 +62,20 @@ def mean_over(chance: Array, values: Array) -> Array:
 
 
 class Chances(NamedTuple):
-    """The chance that each document is relevant: of the retrieved ones, [Q, H], and of those that were missed."""
+    """The probability that each document is relevant: of the retrieved ones, [Q, H], and of those that were missed."""
 
     chance: Array
     missed: Array
 
     @classmethod
     def of(cls, batch: UncertainBatch, relevant: Array) -> "Chances":
-        """Add up the chances of the labels, [L], that are relevant."""
+        """Add up the probabilities of the labels, [L], that are relevant."""
         values = batch.places.to_real(relevant)
-        clip = batch.places.xp.clip  # sums of chances may exceed 1 by rounding
+        clip = batch.places.xp.clip  # sums of probabilities may exceed 1 by rounding
         return cls(*(clip(mean_over(chance, values), max=1.0) for chance in (batch.chance, batch.missed)))
 
     def most(self, batch: Batch) -> int:
-        """Return how many documents can be relevant at the same time, of one query."""
+        """Return the largest number of documents of one query that can be relevant at the same time."""
         return int(sum(batch.xp.sum(batch.to_real(chance > 0)) for chance in self))
 
 
@@ -255,18 +255,18 @@ def _invert(xp: Any, after: Array) -> Array:
 
 
 class Gains(NamedTuple):
-    """What documents may gain, and how probable that is."""
+    """The possible gains of documents, with their probabilities."""
 
     gain: Array
     """[G] the gains above 0, ascending"""
     chance: Array
-    """[Q, H, G] of the retrieved documents"""
+    """[Q, H, G] probabilities for the retrieved documents"""
     missed: Array
-    """[Q, M, G] of the judged documents that were not retrieved"""
+    """[Q, M, G] probabilities for the judged documents that were not retrieved"""
 
     @classmethod
     def of(cls, batch: UncertainBatch, gain: Array) -> "Gains":
-        """Add up the chances of labels that have the same gain, [L]."""
+        """Add up the probabilities of labels that have the same gain, [L]."""
         gains = sort_distinct(gain)
         gains = gains[gains > 0]
         if not gains.shape[0]:
@@ -353,7 +353,7 @@ def _look_back(xp: Any, value: Array, chance: Array, walk: Walk) -> Array:
 
 
 def _go_on(xp: Any, reached: Array, chance: Array, walk: Walk) -> Array:
-    """Return [Q, S]: how probable each state is after another document."""
+    """Return [Q, S]: the probability of each state after another document."""
     padded = xp.concat([reached, xp.zeros_like(reached[:, :1])], axis=1)
     new = _nothing(xp, chance) * reached
     for gain in range(chance.shape[1]):
@@ -363,5 +363,5 @@ def _go_on(xp: Any, reached: Array, chance: Array, walk: Walk) -> Array:
 
 
 def _nothing(xp: Any, chance: Array) -> Array:
-    """Return [Q, 1]: the chance that a document gains nothing."""
+    """Return [Q, 1]: the probability that a document gains nothing."""
     return xp.clip(1 - xp.sum(chance, axis=1, keepdims=True), min=0.0)

@@ -28,7 +28,7 @@ from gradely.measures.names import MeasureLike, parse
 from gradely.parallel import keep_freed
 
 CELLS = 1 << 17
-"""about how many pairs of documents a block has: few enough for the processor's cache"""
+"""approximate number of pairs of documents in a block: few enough for the processor's cache"""
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
@@ -77,7 +77,7 @@ class Lambdas:
         sigma: float = 1.0,
         truncation: int | None = 30,
     ) -> None:
-        """Take labels, one per row, and how rows belong to queries."""
+        """Take labels, one per row, and the query of each row."""
         check_options(sigma, truncation)
         self.sigma, self.truncation = float(sigma), truncation
         self.labels = _finite("labels", labels)
@@ -89,7 +89,7 @@ class Lambdas:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
         batch = rank_documents(scores, self.labels[block.row], block.real, "expected")
-        try:  # of what is too large for a number there is no change, either
+        try:  # values too large for a number have no change, either
             self.measure.compute(batch)
         except NotFinite as error:
             raise NotFinite(error.measure, int(block.row[error.row, 0]), error.label) from None
@@ -110,7 +110,7 @@ class Lambdas:
 
 
 def fit(measure: MeasureLike, labels: Array) -> Measure:
-    """Return the measure with what it takes from the collection settled; refuse one that cannot be learned."""
+    """Return the measure fitted to the labels; refuse one that cannot be learned."""
     parsed = parse(measure)
     check(parsed)
     return parsed.fit(Levels(labels))
@@ -228,7 +228,7 @@ def width_for(size: int) -> int:
 
 
 class Objective:
-    """Lambdas of whatever labels come; what does not depend on scores is kept for as long as they stay the same."""
+    """Lambdas for changing labels; what does not depend on scores is kept as long as the labels stay the same."""
 
     def __init__(self, measure: MeasureLike, sigma: float = 1.0, truncation: int | None = 30) -> None:
         """Refuse what cannot be learned before the training begins."""
@@ -238,7 +238,7 @@ class Objective:
         self._kept: tuple[Any, Any, Lambdas] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle without what was kept: it belongs to the training data, which a saved model does not hold."""
+        """Pickle without the cache: it belongs to the training data, which a saved model does not hold."""
         return vars(self) | {"_kept": None}
 
     def __call__(self, scores: Any, labels: Any, group: Any) -> tuple[Floats, Floats]:

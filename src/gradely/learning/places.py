@@ -1,7 +1,7 @@
-"""Places: which ones each document of a query can take, and sums over them.
+"""Places: the ranks that each document of a query can have, and sums over them.
 
-Documents stand in the order of their scores, one row per query, one column per document. Every document has a label, so
-column c is place c + 1, and a tie group takes the places of its own columns.
+Documents are in the order of their scores, one row per query, one column per document. Every document has a label, so
+column c is rank c + 1, and a tie group has the ranks of its own columns.
 """
 
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ from gradely.kernel.batch import Array
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Places:
-    """The places of each document's tie group: those after `start`, up to and with `stop`."""
+    """The ranks of each document's tie group: those after `start`, up to and including `stop`."""
 
     start: Array
-    """[Q, n] how many documents have a better score"""
+    """[Q, n] number of documents with a better score"""
     stop: Array
     """[Q, n] start plus the size of the tie group"""
     truncation: int
-    """of two documents, the upper one must stand above this depth for the two to count"""
+    """a pair of documents counts only if the upper one is above this depth"""
     like: Array
     """an array of the real numbers to compute in"""
 
@@ -41,27 +41,27 @@ class Places:
 
     @cached_property
     def width(self) -> int:
-        """How many columns there are."""
+        """The number of columns."""
         return int(self.start.shape[1])
 
     @cached_property
     def reach(self) -> Array:
-        """[Q, n] the last place of the group that counts for an upper document; start where none does."""
+        """[Q, n] the last rank of the group that counts for an upper document; start if none does."""
         return self.xp.maximum(self.start, self.xp.clip(self.stop, max=self.truncation))
 
     @cached_property
     def size(self) -> Array:
-        """[Q, n] how many documents the group has, a real number."""
+        """[Q, n] the size of the group, as a real number."""
         return self.to_real(self.stop - self.start)
 
     @cached_property
     def share(self) -> Array:
-        """[Q, n] the chance of each document to stand in the top `truncation`."""
+        """[Q, n] the probability of each document to be in the top `truncation`."""
         return self.to_real(self.reach - self.start) / self.size
 
     @cached_property
     def pairs(self) -> Array:
-        """[Q, n] how many pairs of places the group has; 1 where it has none."""
+        """[Q, n] the number of pairs of ranks of the group; 1 if it has none."""
         return self.xp.clip(self.size * (self.size - 1) / 2, min=1.0)
 
     @cached_property
@@ -122,7 +122,7 @@ def places_of(scores: Array, real: Array, truncation: int | None) -> Places:
 
 
 FEW = 16
-"""up to this number of levels, multiplying by zeros and ones is faster on NumPy than gathering: both are exact"""
+"""number of levels up to which multiplying by zeros and ones is faster on NumPy than gathering; both are exact"""
 
 
 def reorder(x: Array, order: Array) -> Array:

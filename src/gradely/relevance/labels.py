@@ -15,7 +15,7 @@ class Relevance(Parametric, ABC):
 
     @property
     def by_label(self) -> bool:
-        """True where the relevance of a label depends on nothing else."""
+        """True if the relevance of a label depends on nothing else."""
         return False
 
     @abstractmethod
@@ -24,7 +24,7 @@ class Relevance(Parametric, ABC):
 
     @abstractmethod
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
-        """Return the collection's positive levels of relevance, ascending; None where each query has its own."""
+        """Return the collection's positive levels of relevance, ascending; None if each query has its own."""
 
     @abstractmethod
     def top(self, levels: Levels) -> float:
@@ -107,7 +107,7 @@ class Max(Relevance):
 
     @property
     def by_label(self) -> bool:
-        """True where a scale is stated; else the query's pool has one."""
+        """True if a scale is stated; else the query's pool has one."""
         return self.scale is not None
 
     def __call__(self, batch: Batch) -> Batch:
@@ -203,7 +203,7 @@ class Shift(Relevance):
 
     @property
     def by_label(self) -> bool:
-        """True where what follows looks at labels one by one, too."""
+        """True if what follows looks at labels one by one, too."""
         return bool(self.then.by_label)
 
     def __call__(self, batch: Batch) -> Batch:

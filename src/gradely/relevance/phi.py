@@ -149,7 +149,7 @@ CONTROLS = {"paper": _paper, "code": _code}
 
 
 def control_points(batch: Batch, control: str | Points) -> list[Points]:
-    """Return the control points of each query, (score, φ); none where no score stands out, so that φ is 0."""
+    """Return the control points of each query, (score, φ); none if no score stands out, so that φ is 0."""
     if not isinstance(control, str):
         return [control] * int(batch.pool.shape[0])
     # in units of 8 the fences of the largest numbers are numbers, too
