@@ -131,9 +131,21 @@ def test_five_documents_that_were_missed_are_named(missed, names):
 
 def test_columns_are_those_that_the_measure_has():
     header = lambda measure: gradely.explain(QRELS, RUN, "q1", measure).table().header
-    assert header("AP") == ["rank", "document", "score", "label", "adds"]
+    assert header("AP") == ["rank", "document", "score", "label", "precision", "adds"]
+    assert header("RR") == ["rank", "document", "score", "label", "adds"]
     assert header("nDCG") == ["rank", "document", "score", "label", "gain", "1/discount", "adds"]
     assert header("muAP(relevance='max')") == ["rank", "document", "score", "label", "relevance", "adds"]
+
+
+def test_ap_shows_precision_at_each_rank_and_in_a_tie_group_at_its_last():
+    qrels = {"q": {"a": 2, "b": 1, "c": 0, "d": 2, "e": 2}}
+    ranked = gradely.explain(qrels, {"q": ["x", "a", "b", "d"]}, "q", "AP(rel=2)")
+    assert [row[-2:] for row in ranked.table().rows] == [[0, 0], [1 / 2, 1 / 2], [1 / 3, 0], [2 / 4, 2 / 4]]
+    assert [row[-2] for row in ranked.ideal_table().rows] == [1, 1, 1]
+    tied = gradely.explain(qrels, {"q": {"a": 3, "b": 2, "c": 2, "d": 2, "e": 1}}, "q", "AP@4")
+    assert [row[-2] for row in tied.table().rows] == [1, 3 / 4, 3 / 4, 3 / 4, 4 / 5]
+    likely = gradely.explain({"q": {"a": {0: 0.5, 1: 0.5}}}, {"q": ["a"]}, "q", "AP")
+    assert "precision" not in likely.table().header
 
 
 def test_four_digits_are_usual():

@@ -155,6 +155,7 @@ class Explanation(Result):
         by_subtopic = any(line.subtopics is not None for line in every)
         graded = not by_subtopic and any(line.relevance is not None and line.relevance != line.label for line in every)
         discounted = any(line.weight is not None for line in every)
+        precisions = self._precisions(every)
         header = ["rank", "document", "subtopics" if by_subtopic else "label", *(["relevance"] if graded else [])]
         rows: list[list[Cell]] = [
             [
@@ -164,14 +165,32 @@ class Explanation(Result):
                 *([line.relevance] if graded else []),
                 *([line.gain, line.weight] if discounted else []),
                 *([line.gain] if self.uncertain is not None else []),
+                *precisions[i : i + 1],
                 line.adds,
                 *([] if self.texts is None else [shorten(self.texts.get(line.document, ""), IN_A_ROW)]),
             ]
-            for line in lines
+            for i, line in enumerate(lines)
         ]
-        last = ["adds", *([] if self.texts is None else ["text"])]
+        last = [*(["precision"] if precisions else []), "adds", *([] if self.texts is None else ["text"])]
         gains = ["gain", "1/discount"] if discounted else [] if self.uncertain is None else ["expected gain"]
         return [*header, *gains, *last], rows
+
+    def _precisions(self, lines: list[Line]) -> list[float]:
+        """Return the precision at the rank of each document, in a tie group at its last rank.
+
+        It is empty unless the measure is AP, which averages precision over the relevant documents.
+        """
+        from gradely.measures.ap import AP
+
+        measure = parse(self.measure)
+        if not isinstance(measure, AP) or self.uncertain is not None:
+            return []
+        relevant, precisions = 0, []
+        for last, group in groupby(lines, lambda line: line.last):
+            relevance = [line.relevance for line in group]
+            relevant += sum(value is not None and value >= measure.rel for value in relevance)
+            precisions += [relevant / last] * len(relevance)
+        return precisions
 
     def text(self, digits: int = 4, depth: int | None = LONG) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them.
