@@ -220,24 +220,27 @@ def _fit_slope(part: Sample) -> Regression:
 def _fit_least_squares(part: Sample) -> Regression:
     """Fit with the slope of least squares, as textbooks do: its own variance is part of that of the mean."""
     n, total = len(part.human), len(part.judged)
-    varies = _variance(part.beside) > LEAST
-    squares = np.where(varies, _variance(part.beside), 1.0)
-    slope = np.where(varies, _covariance(part.beside, part.human) / squares, 0.0)
+    squares = _variance(part.beside)
+    slope, varies = _least_squares(_covariance(part.beside, part.human), squares), squares > LEAST
     residual = _variance(part.human - slope * part.beside) * (n - 1) / (n - 2)
     apart = part.judged.mean(axis=0) - part.beside.mean(axis=0)
     fit = _fit(part, slope)._replace(
-        variance=residual * ((1 - n / total) / n + apart**2 / ((n - 1) * squares)),
+        variance=residual * ((1 - n / total) / n + apart**2 / ((n - 1) * np.where(varies, squares, 1.0))),
         spread=_variance(part.human),
         freedom=np.full(len(slope), n - 2),
     )
     return Regression(fit, slope, np.where(varies, np.where(residual == 0, PERFECT, USED), CONSTANT))
 
 
-def _shrink(shared: Floats, squares: Floats, n: int) -> Floats:
-    """Return the slope from covariances and variances over n queries; 0 where the judge's values do not vary."""
+def _least_squares(shared: Floats, squares: Floats) -> Floats:
+    """Return the slope from covariances and variances; 0 where the judge's values do not vary."""
     varies = squares > LEAST
-    least_squares = shared / np.where(varies, squares, 1.0)
-    return np.where(varies, (n * least_squares + PRIOR * MIDDLE) / (n + PRIOR), 0.0)
+    return np.where(varies, shared / np.where(varies, squares, 1.0), 0.0)
+
+
+def _shrink(shared: Floats, squares: Floats, n: int) -> Floats:
+    """Return the slope of least squares over n queries, shrunk; 0 where the judge's values do not vary."""
+    return np.where(squares > LEAST, (n * _least_squares(shared, squares) + PRIOR * MIDDLE) / (n + PRIOR), 0.0)
 
 
 def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
