@@ -1,6 +1,7 @@
 """What a comparison answers: the sentence on top, equivalence, influence, the matrix of runs."""
 
 import json
+from itertools import product
 
 import numpy as np
 import pytest
@@ -59,6 +60,8 @@ EVEN = np.array([[0.5, 0.25], [0.25, 0.5], [0.5, 0.75], [0.75, 0.5]])
         (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "cannot be told apart (corrected p .95, corr"),
         (np.full((5, 2), 0.3), {}, "By AP, a and b have the same value on every query."),
         (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is one query"),
+        (np.array([[0.2, 0.2]]), {}, "By AP, a and b have the same mean, but nothing is tested: there is one query"),
+        (np.array([[0.3, 0.2, 0.3]]), {}, "By AP, a and c have the highest mean, but nothing is tested: there is one"),
         (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is one run"),
         (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
         (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
@@ -268,6 +271,18 @@ def test_an_interval_in_a_sentence_leaves_out_0_where_the_corrected_p_is_below_a
         assert tested.corrected_interval(0, 0) == pytest.approx((wide.low, wide.high))
 
 
+def test_p_values_that_are_too_small_for_a_double_have_an_interval():
+    """With thousands of queries p is 0, and α was divided by 0 / 0: the sentence had no interval."""
+    values = runs_at(0.5, 0.2, 0.35, queries=6000, noise=0.05)
+    for test, correction in product(("t", "wilcoxon"), ("holm", "bonferroni", "bh")):
+        tested = pairwise(values, baselines=("c",), test=test, correction=correction)
+        assert tested.p[0].max() == 0
+        text = answer(tested)
+        assert text.count("95 %") == 2 and "nan" not in text
+        wide = stats.ttest_1samp(tested.by_query(0)[:, 0], 0).confidence_interval(1 - 0.05 / 2)
+        assert tested.corrected_interval(0, 0) == pytest.approx((wide.low, wide.high))
+
+
 def test_an_interval_of_tukey_leaves_out_0_where_its_p_is_below_alpha():
     for seed in range(40):
         values = np.random.default_rng(seed).normal(0, 1, (10, 3)) + np.linspace(0, 1, 3)
@@ -286,10 +301,22 @@ def test_an_interval_of_tukey_leaves_out_0_where_its_p_is_below_alpha():
         ({"test": "tukey"}, "(corrected p 1.00, corrected 95 % interval "),
         ({"test": "max-t"}, "(corrected p .95, corrected 95 % interval "),
         ({"simultaneous": True}, "(corrected p .71, simultaneous 95 % interval "),
+        ({"test": "wilcoxon"}, ", corrected 95 % t interval "),
+        ({"test": "bootstrap", "correction": "none"}, ", 95 % t interval "),
+        ({"test": "wilcoxon", "simultaneous": True}, ", simultaneous 95 % interval "),
     ],
 )
 def test_a_sentence_names_what_is_corrected(design, words):
     assert words in answer(pairwise(runs_at(0.5, 0.5, 0.2), **design))
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "randomization", "bootstrap", "tukey", "max-t"])
+def test_a_t_interval_beside_the_p_value_of_another_test_is_named(test):
+    """Of five queries, p is .062 at the least, and the t interval leaves 0 out."""
+    values = np.array([[0.5, 0.3], [0.7, 0.2], [0.8, 0.1], [0.6, 0.55], [0.9, 0.6]])
+    text = answer(pairwise(values, test=test))
+    assert text.startswith("By AP, a and b cannot be told apart (p .0")
+    assert text.endswith(", 95 % t interval +.033 … +.667).")
 
 
 def test_p_values_without_correction_are_not_called_corrected():
@@ -416,6 +443,31 @@ def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over)
     assert [note.text[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
 
 
+@pytest.mark.parametrize(
+    ("values", "design", "advice"),
+    [
+        (runs_at(0.5, 0.4, queries=2), {"test": "wilcoxon"}, "queries"),
+        (runs_at(0.5, 0.4, queries=2), {"test": "randomization"}, "queries"),
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, "resamples"),
+        (runs_at(0.5, 0.4, 0.3), {"test": "bootstrap", "resamples": 59}, "resamples, fewer runs or measures, or a bas"),
+        (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "wilcoxon"}, "queries, fewer runs or measures, or a baseline"),
+    ],
+)
+def test_the_note_on_a_coarse_test_advises_only_what_helps(values, design, advice):
+    (note,) = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
+    end = note.text.partition("take more ")[2]
+    assert end.startswith(advice) and (len(advice) > 12 or end == advice)
+
+
+def test_the_least_p_value_of_tukey_is_drawn_and_said_to_be_about_so_large():
+    """It said that .062 is the least p there can be, beside a p of .059."""
+    values = np.array([[0.5, 0.3], [0.7, 0.2], [0.8, 0.1], [0.6, 0.55], [0.9, 0.6]])
+    tested = pairwise(values, test="tukey")
+    assert tested.p[0, 0] < tested.least[0, 0]
+    (note,) = note_tests(tested)
+    assert note.text == "the least p-value there can be, about 0.062, is not below α: take more queries"
+
+
 RARELY = np.zeros((30, 2))
 RARELY[:4, 0] = [0.5, 0.3, 0.2, 0.4]
 
@@ -426,7 +478,8 @@ def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
     tested = pairwise(RARELY, test=test)
     assert tested.p[0, 0] == pytest.approx(2 / 2**4, abs=0.02) and tested.least[0, 0] == 2 / 2**4
     (note,) = note_tests(tested)
-    assert note.text.startswith("the least p-value there can be, 0.12, is not below α: ")
+    about = "about " if test == "tukey" else ""
+    assert note.text.startswith(f"the least p-value there can be, {about}0.12, is not below α: ")
     assert note_tests(pairwise(RARELY)) == []  # t has no least p-value
 
 

@@ -326,10 +326,17 @@ class Pairwise:
         elif self.design.test == "max-t":
             low, high = around(differ, self._simultaneous_reaches[measure])
         else:
-            share = float(self.p[measure, pair] / self.adjusted[measure, pair])
-            low, high = t_intervals(differ, 1 - alpha * share)
+            low, high = t_intervals(differ, 1 - alpha * self._share_of_alpha(measure, pair))
         low, high = self.cut(Intervals(low, high), measure)
         return float(low[0]), float(high[0])
+
+    def _share_of_alpha(self, measure: int, pair: int) -> float:
+        """Return the share of alpha that the correction leaves to a pair: p by corrected p, or Bonferroni's if p is 0.
+
+        With thousands of queries, p can be smaller than any positive double.
+        """
+        adjusted = self.adjusted[measure, pair]
+        return float(self.p[measure, pair] / adjusted) if adjusted > 0 else 1 / self.family_size
 
     @cached_property
     def _tukey_reaches(self) -> list[float]:
@@ -515,9 +522,9 @@ class Estimated(Pairwise):
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
         """Return the interval of a difference, corrected as its p-value is; NaN where there is none."""
-        share = self.p[measure, pair] / self.adjusted[measure, pair] if self.is_corrected else 1.0
+        share = self._share_of_alpha(measure, pair) if self.is_corrected else 1.0
         one = Estimates(*(column[[pair]] for column in self.estimates[measure]))
-        low, high = self.cut(one.intervals(1 - self.design.alpha * float(share)), measure)
+        low, high = self.cut(one.intervals(1 - self.design.alpha * share), measure)
         return float(low[0]), float(high[0])
 
 

@@ -170,9 +170,11 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
     if not count:
         return []
     lifted = f" once corrected over {family:,} tests" if (least[coarse] < alpha).all() else ""
+    by_draws = pairwise.test in DRAWN and np.isclose(least[coarse], 1 / (pairwise.design.resamples + 1)).any()
+    advice = f"{'resamples' if by_draws else 'queries'}{', fewer runs or measures, or a baseline' if lifted else ''}"
+    about = "about " if pairwise.test == "tukey" and not by_draws else ""  # it is not enumerated, but drawn
     text = (
-        f"the least p-value there can be, {least[coarse].min():.2g}, is not below α{lifted}: take more queries or "
-        "resamples, fewer runs or measures, or a baseline"
+        f"the least p-value there can be, {about}{least[coarse].min():.2g}, is not below α{lifted}: take more {advice}"
         if count == tests
         else f"in {count:,} of {count_of(tests, 'test')} p cannot get below α{lifted}, however clear the difference: "
         "the runs differ on too few queries"
@@ -253,12 +255,16 @@ class Answer:
     def text(self) -> str:
         """Return the sentence."""
         if not len(self.pairwise.pairs):
-            return (
-                f"{self.names[int(np.argmax(self.means))]} has the highest mean, but {explain_untested(self.pairwise)}"
-            )
+            return f"{self._name_highest()}, but {explain_untested(self.pairwise)}"
         if self.design.baselines:
             return "; ".join(self._describe_baseline(self.names.index(name)) for name in self.design.baselines)
         return self._describe_best()
+
+    def _name_highest(self) -> str:
+        highest = np.flatnonzero(np.round(self.means.max() - self.means, DIGITS) == 0).tolist()
+        if len(highest) == 1:
+            return f"{self._list(highest)} has the highest mean"
+        return f"{self._list(highest)} have the {'same' if len(highest) == len(self.names) else 'highest'} mean"
 
     def claims(self) -> frozenset[tuple[Any, ...]]:
         """Return what the sentence says of which runs, whatever the order in which it names them."""
@@ -364,13 +370,19 @@ class Answer:
         return f"±{format_short(self.design.rope or 0.0)}"
 
     def _details(self, first: int, second: int) -> str:
-        """Return p-value and interval of a pair, in brackets, both corrected or neither."""
+        """Return p-value and interval of a pair, in brackets, both corrected or neither.
+
+        A t interval beside the p-value of another test is named, since the two may disagree about 0.
+        """
         turned = not len(found := self._find(first, second))
         at = int((self._find(second, first) if turned else found)[0])
         low, high = self.pairwise.corrected_interval(self.measure, at)
         low, high = (-high, -low) if turned else (low, high)
-        kind = "simultaneous " if self.design.simultaneous else "corrected " if self.pairwise.is_corrected else ""
-        level = f"{kind}{100 * (1 - self.design.alpha):g} % interval"
+        at_once, corrected = self.design.simultaneous, self.pairwise.is_corrected
+        kind = "simultaneous " if at_once else "corrected " if corrected else ""
+        by_t = not at_once and not (corrected and self.design.test in SIMULTANEOUS)
+        named = " t" if by_t and self.pairwise.test != "t" else ""
+        level = f"{kind}{100 * (1 - self.design.alpha):g} %{named} interval"
         interval = "" if np.isnan(low) else f", {level} {format_signed(low)} … {format_signed(high)}"
         return f" ({self._p(self.matrix.adjusted[first, second])}{interval})"
 
