@@ -1,6 +1,6 @@
 """Exact, tie-honest, graded measures of ranking quality.
 
-Names are imported when they are first used, so that `import gradely` and `gradely --version` take no time.
+Public names are imported on first use, which keeps `import gradely` and `gradely --version` instant.
 """
 
 from importlib import import_module as _import_module
@@ -52,18 +52,18 @@ _PUBLIC = {
     "relevance": "AtLeast Max Phi Shift",
     "errors": "GradelyError InputError DataError MeasureError MissingExtra",
 }
-"""The public names by module. The measures are public, too: they come from their list in gradely.measures."""
+"""The public names by module, except the measures, which gradely.measures lists."""
 _HOMES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
 
 
 def _homes() -> dict[str, str]:
-    """Return where each public name comes from, measures included."""
+    """Return the module of each public name, including the measures."""
     measures = _import_module("gradely.measures").HOMES
     return _HOMES | {name: f"measures.{module}" for name, module in measures.items()}
 
 
 def __getattr__(name: str) -> _Any:
-    """Import a public name where it is first used."""
+    """Import a public name on first use."""
     if name == "__all__":
         return list(_homes())
     if name not in _HOMES and (name.startswith("_") or name not in _homes()):
@@ -74,5 +74,5 @@ def __getattr__(name: str) -> _Any:
 
 
 def __dir__() -> list[str]:
-    """List the public names, and those that Python gives every module."""
+    """List the public names and the special attributes of the module."""
     return [*(name for name in globals() if name.startswith("__")), *_homes()]

@@ -5,36 +5,38 @@ GradelyError
   DataError(ValueError)      read, but meaningless: a duplicate, NaN, no query in common
     NotFinite                a value that is too large for a number
   MeasureError(ValueError)   no such measure or parameter
+    TooManyOrders            too many orders of tied documents for an exact mean
   MissingExtra(ImportError)  needs an optional package
 """
 
 from collections.abc import Iterable
 
 LONGEST, TAIL = 300, 100
-"""characters of a message, since what was found may be of any length; of its end, which says what to do"""
+"""The most characters of a message, which may quote input of any length, and how many of them are its end, which says
+what to do."""
 
 
 class GradelyError(Exception):
     """Base of every error that gradely raises on purpose."""
 
     def __init__(self, message: str) -> None:
-        """Take what is wrong."""
+        """Take the message, and shorten it if it is very long."""
         super().__init__(shorten(message))
 
 
 class InputError(GradelyError, ValueError):
-    """Something that cannot be read as what it should be."""
+    """Input that cannot be read in the expected format."""
 
 
 class DataError(GradelyError, ValueError):
-    """Something that was read but makes no sense."""
+    """Input that can be read but makes no sense."""
 
 
 class NotFinite(DataError):
     """A value of a measure that is too large for a number."""
 
     def __init__(self, measure: str, row: int, label: float, query: str | None = None) -> None:
-        """Say which measure, which query, or which row where queries have no names, and its highest label."""
+        """Name the measure, the query (or its row, if queries have no names) and its highest label."""
         place = f"row {row}" if query is None else f"query {query}"
         super().__init__(
             f"{measure} of {place} is too large for a number: the highest label there is {label:g};"
@@ -48,21 +50,21 @@ class MeasureError(GradelyError, ValueError):
 
 
 class TooManyOrders(MeasureError):
-    """Tied documents whose orders are too many for an exact mean; ties="sampled" estimates it."""
+    """A tie group with too many orders for an exact mean; ties="sampled" estimates it."""
 
 
 class MissingExtra(GradelyError, ImportError):
     """An optional package that is not installed."""
 
     def __init__(self, package: str, extra: str | None = None) -> None:
-        """Name the package that is missing, and what installs it: the extra of gradely that it belongs to, if any."""
-        from gradely.install import install_extra  # which needs more of the standard library than all the rest
+        """Name the missing package and the command that installs it, or the extra of gradely that contains it."""
+        from gradely.install import install_extra  # slow to import, and rarely needed
 
         super().__init__(f"this needs {package}: {install_extra(extra) if extra else f'pip install {package}'}")
 
 
 def shorten(message: str) -> str:
-    """Return a message without its middle where it is very long.
+    """Return a message without its middle if it is very long.
 
     >>> len(shorten("x" * 1000)), shorten("short")
     (300, 'short')
@@ -76,7 +78,7 @@ def read_error(name: str, error: OSError) -> InputError:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """Return ' Did you mean X?' for the known word nearest to this one, or ''.
+    """Return ' Did you mean X?' for the most similar known word, or an empty string if none is similar.
 
     >>> did_you_mean("nDGC", ["nDCG", "AP"])
     ' Did you mean nDCG?'
@@ -89,7 +91,7 @@ def did_you_mean(word: str, words: Iterable[str]) -> str:
 
 
 def clip(content: bytes | str, limit: int = 60) -> str:
-    """Return an excerpt of the input as an error shows it: printable, in quotes, and not too long."""
+    """Return an excerpt of the input for an error message: printable, quoted and short."""
     text = content[: 4 * limit + 4].decode(errors="replace") if isinstance(content, bytes) else content
     text = text.strip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")

@@ -1,4 +1,4 @@
-"""What to type to install something more of gradely, however gradely itself was installed."""
+"""Commands that install extras of gradely, for every way in which gradely may have been installed."""
 
 import json
 import os
@@ -9,10 +9,10 @@ from typing import Any
 
 
 def install_extra(extra: str) -> str:
-    """Return the command that installs what an extra of gradely needs.
+    """Return the command that installs an extra of gradely.
 
-    The extra is named together with gradely where pip can find gradely again: in a clone, or in the index that it came
-    from. Elsewhere, as after an installation from a wheel, the packages of the extra are named.
+    The command names the extra if pip can find gradely again, in a clone or in the index it came from. Otherwise, as
+    after an installation from a wheel, it names the packages of the extra.
     """
     clone = find_clone()
     if clone is not None:
@@ -21,19 +21,19 @@ def install_extra(extra: str) -> str:
 
 
 def install_papers() -> str:
-    """Return the command that installs the papers' experiments, which are a distribution of their own."""
+    """Return the command that installs gradely-papers, the distribution with the experiments of the papers."""
     clone = find_clone()
     return pip_install("gradely-papers" if clone is None else os.path.join(_written(clone), "papers"))
 
 
 def pip_install(*targets: str) -> str:
-    """Return a command of pip, quoted as the shell of the system wants it."""
+    """Return a pip command, quoted for the shell of this system."""
     quote = _double_quotes if sys.platform == "win32" else shlex.quote
     return f"pip install {' '.join(map(quote, targets))}"
 
 
 def find_clone() -> Path | None:
-    """Return the clone that gradely runs in or was installed from; None where there is none, or it is gone."""
+    """Return the clone that gradely runs in or was installed from, or None if there is none or it was deleted."""
     origin = _origin()
     folders = [Path(__file__).parents[2]]
     if "dir_info" in origin:
@@ -45,7 +45,7 @@ def find_clone() -> Path | None:
 
 
 def _origin() -> dict[str, Any]:
-    """Return where pip took gradely from (PEP 610); nothing where that was an index, or where pip does not know it."""
+    """Return the origin that pip recorded for gradely (PEP 610); empty if that was an index or is unknown."""
     from importlib.metadata import PackageNotFoundError, distribution
 
     try:
@@ -56,7 +56,7 @@ def _origin() -> dict[str, Any]:
 
 
 def _packages(extra: str) -> list[str]:
-    """Return the packages of an extra, with the versions that it asks for."""
+    """Return the packages of an extra with their version constraints."""
     from importlib.metadata import requires
 
     parts = [requirement.partition(";") for requirement in requires("gradely") or []]
@@ -64,10 +64,10 @@ def _packages(extra: str) -> list[str]:
 
 
 def _written(folder: Path) -> str:
-    """Return a folder as it is typed: a dot where it is the current one."""
+    """Return the path of a folder as a user would type it: a dot for the current folder."""
     return "." if Path.cwd() == folder else str(folder)
 
 
 def _double_quotes(text: str) -> str:
-    """Quote a word for the shells of Windows, which do not know single quotes."""
+    """Return a word quoted for the shells of Windows, which do not support single quotes."""
     return f'"{text}"' if any(character in text for character in " [<>;") else text

@@ -1,4 +1,4 @@
-"""Work on several things at a time: on threads, or in processes."""
+"""Parallel work, on threads or in processes."""
 
 import os
 import struct
@@ -14,33 +14,31 @@ from typing import TypeVar
 T = TypeVar("T")
 R = TypeVar("R")
 MOST = 4
-"""threads for each processor, at most"""
+"""the most threads per processor"""
 LARGE = 31 << 20
-"""bytes; glibc takes things of 32 MB and more for exceptions"""
+"""bytes of the block that keep_freed frees; glibc never raises its threshold to 32 MB or more"""
 
 
 @cache
 def cores() -> int:
-    """Return how many processors this process may use; asked once, since the answer takes as long as a measure."""
+    """Return how many processors this process may use; cached, since asking takes as long as computing a measure."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def workers(threads: int | None) -> int:
-    """Return how many threads work: as many as there are processors, or as asked, up to a few for each.
-
-    More would only wait for one another and take memory.
-    """
+    """Return the number of threads to use: as requested, up to a few per processor; by default, one per processor."""
+    # more threads would only wait for one another and take memory
     return min(threads or cores(), MOST * cores())
 
 
 def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
-    """Work on several things at a time, or on the spot where there is only one; yield the results in order.
+    """Apply a function to things on several threads, and yield the results in order.
 
-    No more things are taken than threads can work on, and one.
+    At most one thing more than there are threads is taken from `things` in advance.
     """
     waiting = iter(things)
     first = list(islice(waiting, 2 if threads > 1 else 1))
-    if len(first) < 2:
+    if len(first) < 2:  # a single thing is not worth a thread
         yield from map(work, first)
         for thing in waiting:
             keep_freed()
@@ -64,17 +62,18 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
 
 
 def do_all(work: Callable[[T], object], things: Iterable[T], threads: int) -> None:
-    """Work on all things, several at a time; what the work returns is dropped."""
+    """Apply a function to things on several threads, and drop the results."""
     for _ in on_threads(work, things, threads):
         pass
 
 
 @cache
 def keep_freed() -> None:
-    """Let the C library keep what is freed, since work on the next thing needs as much again.
+    """Let the C library keep freed memory, since the next piece of work needs as much again.
 
-    glibc gives memory back above a bound, which it raises to the largest thing that was freed. So something large is
-    freed once; it is never touched and costs nothing. Otherwise new pages take longer than the work on them.
+    glibc returns freed blocks above a threshold to the system, and raises the threshold to the largest block that was
+    freed. So a large block is freed once; its pages are never touched, so this costs nothing. Without it, mapping new
+    pages takes longer than the work on them.
     """
     import numpy as np
 
@@ -82,28 +81,28 @@ def keep_freed() -> None:
 
 
 HEADER = struct.Struct("<IQ")
-"""before each result: the number of its task, and how many bytes it has"""
+"""precedes each result: the number of its task and its length in bytes"""
 NUMBER = struct.Struct("<I")
 MOST_TASKS = 1 << 12
-"""numbers that fit into a pipe before anybody reads from it: Linux holds 64 KB"""
+"""task numbers that a pipe can hold before anybody reads from it: Linux buffers 64 KB"""
 BLOCK = 1 << 20
-"""bytes that are read from a worker in one go"""
+"""bytes to read from a worker at once"""
 
 
 class WorkerFailed(Exception):
-    """The work was not done: a worker ran out of memory, was killed or met something odd, or tasks had no room."""
+    """Some work was not done: a worker ran out of memory, was killed or failed, or the tasks did not fit the pipe."""
 
 
 def can_fork() -> bool:
-    """True where forks of a process that has threads are safe as long as they do nothing but compute: on Linux."""
+    """Return whether a process with threads can safely fork workers that only compute: on Linux."""
     return sys.platform == "linux"
 
 
 def in_processes(work: Callable[[int], bytes], tasks: int, workers: int) -> Iterator[tuple[int, bytes]]:
-    """Run a function over the numbers below `tasks`; yield numbers and results as they come.
+    """Apply a function to the numbers below `tasks`, and yield numbers and results as they are computed.
 
-    However this ends, no worker is left behind. A ProcessPoolExecutor would take 60 lines less, but leaves all of its
-    workers behind when the parent is killed, each waiting for tasks for ever.
+    However this ends, no worker is left behind. A ProcessPoolExecutor would save 60 lines, but if the parent is killed,
+    its workers wait for tasks forever.
     """
     assert tasks <= MOST_TASKS
     keep_freed()
@@ -123,24 +122,23 @@ def in_processes(work: Callable[[int], bytes], tasks: int, workers: int) -> Iter
 
 
 def _filled_pipe(tasks: int) -> int:
-    """Return a pipe that holds the numbers of all tasks; whoever reads one from it has that task."""
+    """Return a pipe that holds the numbers of all tasks; a worker takes a task by reading its number."""
     reader, writer = os.pipe()
     numbers = b"".join(map(NUMBER.pack, range(tasks)))
-    os.set_blocking(writer, False)  # nobody reads yet, so that it would wait for ever
+    os.set_blocking(writer, False)  # nobody reads yet, so a full pipe would block forever
     written = os.write(writer, numbers)
     os.close(writer)
     if written < len(numbers):
         os.close(reader)
-        raise WorkerFailed  # pipes are smaller for a user who has very many of them
+        raise WorkerFailed  # Linux gives smaller pipes to users who have very many
     return reader
 
 
 def _fork(work: Callable[[int], bytes], queue: int, writer: int, others: list[int]) -> int:
-    """Start a worker; return its id."""
+    """Start a worker, and return its process id."""
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore", DeprecationWarning
-        )  # Python warns where there are threads, as NumPy's idle ones
+        # Python warns about forks of a process with threads, even if they are the idle ones of NumPy
+        warnings.simplefilter("ignore", DeprecationWarning)
         worker = os.fork()
     if worker:
         return worker
@@ -149,14 +147,14 @@ def _fork(work: Callable[[int], bytes], queue: int, writer: int, others: list[in
         _serve(work, queue, writer, others)
         code = 0
     finally:
-        os._exit(code)  # without the parent's clean-up
+        os._exit(code)  # skip the cleanup, which belongs to the parent
 
 
 def _serve(work: Callable[[int], bytes], queue: int, writer: int, others: list[int]) -> None:
-    """Work until there are no more tasks, or nobody who reads the results."""
+    """Work until there are no more tasks, or nobody reads the results."""
     import signal
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted, too, and ends its workers
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent is interrupted as well, and ends its workers
     for reader in others:
         os.close(reader)
     while token := os.read(queue, NUMBER.size):
@@ -168,7 +166,7 @@ def _serve(work: Callable[[int], bytes], queue: int, writer: int, others: list[i
 
 
 def _results(readers: dict[int, int], tasks: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the results of all workers as they come."""
+    """Yield the results of all workers as they are received."""
     import selectors
 
     waiting = {reader: bytearray() for reader in readers}
@@ -190,7 +188,7 @@ def _results(readers: dict[int, int], tasks: int) -> Iterator[tuple[int, bytes]]
 
 
 def _whole_results(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
-    """Take results out of what was received, as far as they are complete."""
+    """Remove the complete results from the buffer, and yield them."""
     while len(buffer) >= HEADER.size:
         number, size = HEADER.unpack_from(buffer)
         end = HEADER.size + size
@@ -202,7 +200,7 @@ def _whole_results(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
 
 
 def _end(worker: int) -> None:
-    """End a worker, if it has not ended, and let the system forget it."""
+    """Kill a worker that has not ended, and wait for it."""
     import signal
 
     with suppress(ProcessLookupError, ChildProcessError):

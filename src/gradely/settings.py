@@ -1,4 +1,4 @@
-"""Settings: what holds for all runs and measures of a call, checked once and passed on."""
+"""Settings: the options that apply to all runs and measures of a call, checked once and passed on."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -13,31 +13,31 @@ QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
 EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
 ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
-"""policies for arrays, which have no document names to break ties by"""
+"""tie policies for arrays, which have no document names"""
 TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
 GateTest: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap"]
-"""tests of a single pair, which may be one-sided"""
+"""tests of a single pair, which can be one-sided"""
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
 Slope: TypeAlias = Literal["auto", "least-squares", 1]
-"""how far means follow a judge who labelled more queries than people did"""
+"""how closely means follow the judge, who labelled more queries than people did"""
 
 TIES: dict[TiePolicy, str] = {
-    "expected": "the mean over all orders of tied documents, exact",
-    "sampled": "the same where it is exact, else the mean of drawn orders (200, or `samples`), with its standard error",
-    "trec": "tied documents by document id, descending by bytes, as trec_eval has it",
-    "order": "tied documents in the order of the input",
+    "expected": "the exact mean over all orders of tied documents",
+    "sampled": "the exact mean if it is known, else the mean of 200 (or `samples`) random orders with a standard error",
+    "trec": "tied documents by document id, in descending byte order, as trec_eval does",
+    "order": "tied documents in input order",
     "best": "tied documents in the order that is best for each measure",
     "worst": "tied documents in the order that is worst for each measure",
-    "random": "tied documents in an order drawn with a seed",
+    "random": "tied documents in a random order, drawn with a seed",
 }
 QUERIES: dict[QueryPolicy, str] = {
-    "qrels": "all queries of the qrels; one that the run does not answer counts 0",
+    "qrels": "all queries of the qrels; a query missing from the run counts 0",
     "both": "the queries that are in both the qrels and the run",
-    "run": "all queries of the run; one without judgments counts 0",
+    "run": "all queries of the run; a query without judgments counts 0",
 }
 PRECISIONS: dict[Precision, str] = {
-    "double": "scores as they are",
-    "single": "scores rounded to single precision first, as trec_eval 9 and older do; more of them tie",
+    "double": "scores are not rounded",
+    "single": "scores are rounded to single precision first, as trec_eval 9 and older do; more of them tie",
 }
 EMPTY: dict[EmptyPolicy, str] = {
     "zero": "a query without relevant documents counts 0",
@@ -46,12 +46,12 @@ EMPTY: dict[EmptyPolicy, str] = {
 }
 
 SAMPLES = 200
-"""drawn orders, unless said otherwise: their mean is then mostly within 0.02 of that over all orders"""
+"""random orders that are drawn by default: their mean is mostly within 0.02 of the mean over all orders"""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How runs are evaluated. Public functions take these as keywords and make one object of them."""
+    """How runs are evaluated. Public functions take these settings as keywords and make one object of them."""
 
     ties: TiePolicy = "expected"
     """how tied documents are ordered"""
@@ -62,22 +62,22 @@ class Settings:
     precision: Precision = "double"
     """whether scores are rounded before they are compared"""
     seed: int = 0
-    """of what is drawn at random"""
+    """the seed of all random draws"""
     threads: int | None = None
-    """how many work at a time; None: as many as there are processors"""
+    """the number of threads; None means one per processor"""
     empty: EmptyPolicy = "zero"
-    """what becomes of queries without relevant documents"""
+    """how queries without relevant documents count"""
     exclude_self: bool = False
-    """whether documents that have the id of their query are dropped from the runs first"""
+    """whether documents with the id of their query are dropped from the runs first"""
     duplicates: str = "error"
-    """what becomes of duplicate documents of a query"""
+    """what to do with duplicate documents of a query"""
     document_pattern: str | None = None
-    """the regular expression that finds the document in the name of a passage, where runs hold passages"""
+    """the regular expression that finds the document in the name of a passage, if runs hold passages"""
     samples: int = SAMPLES
-    """how many orders of tied documents are drawn where ties are sampled"""
+    """the number of orders that ties="sampled" draws"""
 
     def __post_init__(self) -> None:
-        """Refuse what is not a choice."""
+        """Refuse invalid values."""
         check_choice("tie policy", self.ties, TIES)
         check_choice("query policy", self.queries, QUERIES)
         check_choice("precision", self.precision, PRECISIONS)
@@ -86,16 +86,18 @@ class Settings:
             raise DataError(f"exclude_self must be True or False; found {self.exclude_self!r}")
         check_seed(self.seed)
         if not isinstance(self.samples, Integral) or self.samples < 4 or self.samples % 2:
-            raise DataError(f"samples is an even number of at least 4, as orders come in pairs; found {self.samples!r}")
+            raise DataError(
+                f"samples must be an even number of at least 4, since orders are drawn in pairs; found {self.samples!r}"
+            )
         if self.threads is not None and (not isinstance(self.threads, Integral) or self.threads < 1):
-            raise DataError(f"the number of threads is at least 1; found {self.threads!r}")
+            raise DataError(f"the number of threads must be at least 1; found {self.threads!r}")
 
     def replace(self, **changes: Any) -> "Settings":
-        """Return other settings that differ in these."""
+        """Return a copy of these settings with some of them changed."""
         return replace(self, **changes)
 
     def describe(self, *, weighted: bool = False) -> str:
-        """Return what differs from how runs are usually evaluated, in words that follow others; mostly nothing."""
+        """Return the settings that differ from the defaults, as words to append to a line; usually none."""
         said = {
             "judged documents only": self.judged_only,
             "weighted means": weighted,
@@ -108,16 +110,16 @@ class Settings:
 
     @property
     def workers(self) -> int:
-        """How many threads work."""
+        """The number of threads to use."""
         return workers(self.threads)
 
     @property
     def breaks_ties(self) -> bool:
-        """Whether the policy puts tied documents in one order, by document."""
+        """Whether the policy gives tied documents one order that is the same for all measures."""
         return self.ties not in ("expected", "sampled", "best", "worst")
 
     def round(self, scores: Any) -> Any:
-        """Return an array of scores as they are compared."""
+        """Return an array of scores rounded to the precision in which they are compared."""
         if self.precision == "double":
             return scores
         import numpy as np
@@ -127,20 +129,20 @@ class Settings:
 
 
 def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[GradelyError] = DataError) -> None:
-    """Raise unless this is one of the known choices of a kind."""
+    """Raise an error that lists the choices of this kind if `choice` is not among them."""
     if not isinstance(choice, str) or choice not in choices:
         hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
         raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")
 
 
 def check_seed(seed: int) -> None:
-    """Raise unless random numbers can be drawn with it."""
+    """Raise DataError unless the seed is a non-negative integer."""
     if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
         raise DataError(f"the seed must be a whole number of at least 0; found {seed!r}")
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:
-    """Raise unless this is a tie policy, and one that works where documents have no names."""
+    """Raise DataError unless this is a tie policy and, with `without_names`, one that needs no document names."""
     check_choice("tie policy", ties, TIES)
     if without_names and ties == "sampled":
         raise DataError("ties='sampled' draws orders by the names of queries, which arrays do not have: use evaluate")

@@ -1,4 +1,4 @@
-"""One table, many formats: for the terminal, for spreadsheets, for papers."""
+"""Tables, and the formats they are written in: plain text, CSV, TSV, Markdown, LaTeX, HTML and dataframes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
@@ -14,7 +14,7 @@ LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
 
 
 def to_frame(columns: Mapping[str, Any], library: str) -> Any:
-    """Return a dataframe of columns by name, of pandas, polars or pyarrow."""
+    """Return named columns as a dataframe of pandas, polars or pyarrow."""
     import narwhals.stable.v2 as nw
 
     if library not in LIBRARIES:
@@ -22,12 +22,12 @@ def to_frame(columns: Mapping[str, Any], library: str) -> Any:
     try:
         return nw.from_dict(dict(columns), backend=LIBRARIES[library]).to_native()
     except ImportError:
-        extra = "parquet" if library == "pyarrow" else None  # the others are brought by no extra of ours
+        extra = "parquet" if library == "pyarrow" else None  # no extra of gradely installs the others
         raise MissingExtra(library, extra) from None
 
 
 class MarkedNumber(NamedTuple):
-    """A number that stands out: the best of its column, or one with marks at its shoulder."""
+    """A number that stands out: the best of its column, or one with raised marks."""
 
     value: float
     best: bool = False
@@ -35,12 +35,12 @@ class MarkedNumber(NamedTuple):
 
 
 class PValue(float):
-    """A p-value, shown as format_p has it, by the significance level that it is compared with."""
+    """A p-value with the significance level it is compared with; format_p displays it."""
 
     alpha: float
 
     def __new__(cls, value: float, alpha: float = 0.05) -> Self:
-        """Take the p-value and the level."""
+        """Take the p-value and the significance level."""
         self = super().__new__(cls, value)
         self.alpha = alpha
         return self
@@ -48,19 +48,19 @@ class PValue(float):
 
 Cell: TypeAlias = str | float | int | MarkedNumber | None
 SAFE: ContextVar[bool] = ContextVar("safe", default=False)
-"""whether CSV and TSV are written so that a spreadsheet takes no cell for a formula"""
+"""whether CSV and TSV are written so that spreadsheets read no cell as a formula"""
 FORMULAS = ("=", "+", "-", "@", "\t", "\r")
-"""with these, a formula begins"""
+"""the characters with which a formula begins"""
 MARKDOWN = str.maketrans({"<": "&lt;"} | {character: "\\" + character for character in "\\|[]!"})
-"""what begins a cell, a tag, a link or an image"""
+"""escapes the characters that begin a cell, a tag, a link or an image"""
 RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉᶠᵍʰⁱʲᵏˡᵐⁿᵒᵖʳˢᵗᵘᵛʷˣʸᶻ⁰¹²³⁴⁵⁶⁷⁸⁹")
 """marks in plain text; there is no raised q"""
 GAP = 2
 """blanks between two columns"""
 LEAST_PROSE = 24
-"""characters of a column of sentences; in a narrower one nobody reads them"""
+"""the least width of a column of sentences that is comfortable to read"""
 LARGE = 1e15
-"""from here on a double has no decimals worth printing: they would stand behind its 16 digits"""
+"""from here on, the decimals of a double lie beyond its 16 significant digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -68,25 +68,25 @@ LATEX = str.maketrans(
 
 
 class Table(NamedTuple):
-    """A header and rows; numbers are aligned right, with `digits` decimals where people read them."""
+    """A header and rows; in formats for people, numbers are aligned right and have `digits` decimals."""
 
     header: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     digits: int = 4
     bold: bool = False
-    """in plain text, too, the best are bold, as terminals have it"""
+    """whether plain text shows the best numbers in bold, with the escape codes of terminals"""
     more: str = ""
-    """a line below the rows where people read them: how many are not shown"""
+    """a line below the rows, in formats for people, that says how many more rows there are"""
     width: int | None = None
-    """how many columns plain text has, such as those of a terminal; None where it may be as wide as it likes"""
+    """the width of plain text in characters, such as that of the terminal; None if it is unlimited"""
 
     @classmethod
     def of(cls, records: Sequence[Mapping[str, Cell]], digits: int = 4) -> "Table":
-        """Make it from at least one record; all have the same columns."""
+        """Return a table of at least one record; all records have the same columns."""
         return cls(list(records[0]), [list(record.values()) for record in records], digits)
 
     def cells(self) -> list[list[str]]:
-        """Return all cells as people read them, without marks, the header first."""
+        """Return the header and all rows as formatted text, without marks."""
         return [[*self.header], *([self._show(cell) for cell in row] for row in self.rows)]
 
     def _show(self, cell: Cell) -> str:
@@ -102,13 +102,13 @@ class Table(NamedTuple):
         return [dict(zip(self.header, map(plain_cell, row), strict=True)) for row in self.rows]
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return the table as a dataframe, of pandas, polars or pyarrow."""
+        """Return the table as a dataframe of pandas, polars or pyarrow."""
         return to_frame(
             {name: [plain_cell(row[i]) for row in self.rows] for i, name in enumerate(self.header)}, library
         )
 
     def __str__(self) -> str:
-        """Return the table as the command line shows it."""
+        """Return the table as the command line prints it."""
         return to_text(self).rstrip("\n")
 
     def numeric(self) -> list[bool]:
@@ -117,28 +117,29 @@ class Table(NamedTuple):
         return [any(isinstance(row[i], numbers) for row in self.rows) for i in range(len(self.header))]
 
     def marks(self) -> list[list[MarkedNumber]]:
-        """Return how each cell stands out, the header first."""
+        """Return how each cell stands out, beginning with the header."""
         plain = MarkedNumber(0.0)
         rows = ([cell if isinstance(cell, MarkedNumber) else plain for cell in row] for row in self.rows)
         return [[plain] * len(self.header), *rows]
 
 
 def show_number(number: float, digits: int = 4) -> str:
-    """Return a number with that many decimals; a very large one, of which no reader wants all digits, as 1.2346e+20."""
+    """Return a number with this many decimals, or in scientific notation (1.2346e+20) if it is very large."""
     return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
 
 
 def plain_cell(cell: Cell) -> str | float | None:
-    """Return what a cell holds, without marks."""
+    """Return the content of a cell without marks."""
     if isinstance(cell, PValue):
         return float(cell)
     return cell.value if isinstance(cell, MarkedNumber) else cell
 
 
 def to_text(table: Table) -> str:
-    """Return columns padded with blanks and a line below the header; marks have their own room, to align decimals.
+    """Return the table as text: padded columns with a rule below the header.
 
-    What is too wide for the table's width is laid out in several tables or in records, never broken inside of words.
+    Marks have a column of their own, which keeps decimal points aligned. A table that is too wide is split into several
+    tables or into records; words are never broken.
 
     >>> print(to_text(Table(["run", "AP", "RR"], [["bm25", 0.25, 0.5]], width=16)), end="")
     run       AP
@@ -154,7 +155,7 @@ def to_text(table: Table) -> str:
 
 
 def _fit(table: Table) -> str:
-    """Return the rows, laid out so that they fit the table's width where it has one."""
+    """Return the rows, laid out to fit the width of the table if it has one."""
     grid = Grid.of(table)
     if table.width is None or grid.total(grid.columns) <= table.width:
         return grid.text(grid.columns)
@@ -166,7 +167,7 @@ def _fit(table: Table) -> str:
 
 
 class Grid(NamedTuple):
-    """The cells of a table as plain text, the header first."""
+    """The cells of a table as plain text; the first row is the header."""
 
     cells: list[list[str]]
     best: list[list[bool]]
@@ -177,8 +178,9 @@ class Grid(NamedTuple):
 
     @classmethod
     def of(cls, table: Table) -> "Grid":
-        """Take a table; marks have the same room in all rows of a column."""
+        """Return the grid of a table."""
         marks = table.marks()
+        # marks take the same space in all rows of a column, to align decimal points
         room = [max(len(mark.marks) for mark in column) for column in zip(*marks, strict=True)]
         cells = [
             [
@@ -192,16 +194,16 @@ class Grid(NamedTuple):
 
     @property
     def columns(self) -> list[int]:
-        """All columns, by number."""
+        """The indices of all columns."""
         return list(range(len(self.widths)))
 
     def total(self, columns: Iterable[int]) -> int:
-        """Return how wide some columns are."""
+        """Return the total width of some columns."""
         widths = [self.widths[i] for i in columns]
         return sum(widths) + GAP * (len(widths) - 1)
 
     def text(self, columns: list[int]) -> str:
-        """Return some columns, padded, with a line below the header."""
+        """Return some columns as padded text with a rule below the header."""
         lines = [
             (" " * GAP).join(self._pad(row[i], i, bold=best[i]) for i in columns).rstrip()
             for row, best in zip(self.cells, self.best, strict=True)
@@ -214,7 +216,7 @@ class Grid(NamedTuple):
         return f"\x1b[1m{padded}\x1b[0m" if bold else padded
 
     def wrap(self, width: int) -> "Grid | None":
-        """Return the table with its widest column of prose on several lines; None where it would be too narrow."""
+        """Return the table with its widest column of prose wrapped, or None if that column would be too narrow."""
         prose = [i for i in self.columns if not self.right[i] and any(" " in row[i] for row in self.cells[1:])]
         if not prose:
             return None
@@ -230,9 +232,9 @@ class Grid(NamedTuple):
         return Grid(cells, best, self.right, [room if i == wide else self.widths[i] for i in self.columns])
 
     def split(self, width: int) -> list[list[int]]:
-        """Return the columns in blocks that fit, each after the columns that name the row; none if one is too wide.
+        """Return the columns in as few blocks as fit, each with the columns that name the row; none if one is too wide.
 
-        No more blocks than it takes, and all of about the same width.
+        All blocks have about the same width.
         """
         blocks = self._fill_blocks(width)
         while blocks and len(narrower := self._fill_blocks(width - 1)) == len(blocks):
@@ -250,16 +252,18 @@ class Grid(NamedTuple):
         return blocks if all(self.total(block) <= width for block in blocks) else []
 
     def stack(self) -> str:
-        """Return one line per cell, after the name of its column, and a blank line between rows."""
+        """Return one line per cell, with the name of its column, and a blank line between rows."""
         header, *rows = self.cells
         label = max(map(len, header)) + GAP
         records = (zip(header, row, strict=True) for row in rows)
-        lines = ("".join(f"{name.ljust(label)}{cell.strip()}".rstrip() + "\n" for name, cell in one) for one in records)
-        return "\n".join(lines) if rows else self.text(self.columns)
+        texts = (
+            "".join(f"{name.ljust(label)}{cell.strip()}".rstrip() + "\n" for name, cell in record) for record in records
+        )
+        return "\n".join(texts) if rows else self.text(self.columns)
 
 
 def fill(text: str, width: int | None) -> str:
-    """Return a line of text on several lines no longer than the width, broken between words; as it is without one."""
+    """Return text wrapped between words to lines of at most this width, or unchanged if the width is None."""
     if width is None or len(text) <= width:
         return text
     import textwrap
@@ -268,7 +272,7 @@ def fill(text: str, width: int | None) -> str:
 
 
 def to_delimited(table: Table, delimiter: str) -> str:
-    """Return CSV or TSV with all digits; where SAFE is set, text that looks like a formula has a quote before it."""
+    """Return CSV or TSV with all digits; if SAFE is set, a quote precedes text that looks like a formula."""
     import csv
     import io
 
@@ -285,7 +289,7 @@ def _no_formula(cell: Cell) -> str | float | None:
 
 
 def to_markdown(table: Table, *, escape: bool = True) -> str:
-    """Return a pipe table; with escape=False the cells are Markdown already."""
+    """Return a Markdown table; escape=False means that the cells already are Markdown."""
     safe = [[escape_markdown(cell) if escape else cell for cell in row] for row in table.cells()]
     cells = _mark(table, safe, "**{}**", "<sup>{}</sup>")
     rule = ["---:" if number else "---" for number in table.numeric()]
@@ -294,12 +298,12 @@ def to_markdown(table: Table, *, escape: bool = True) -> str:
 
 
 def escape_markdown(text: str) -> str:
-    """Return text that Markdown shows as it is."""
+    """Return text that Markdown shows literally."""
     return plain_line(text).translate(MARKDOWN).replace("://", "&#58;//").replace("www.", "www&#46;")
 
 
 def _mark(table: Table, cells: list[list[str]], best: str, marks: str) -> list[list[str]]:
-    """Return the cells with the best and the marks dressed as a format has it."""
+    """Return the cells with the format's markup for the best values and the marks."""
     return [
         [
             (best.format(text) if mark.best else text) + (marks.format(mark.marks) if mark.marks else "")
@@ -310,7 +314,7 @@ def _mark(table: Table, cells: list[list[str]], best: str, marks: str) -> list[l
 
 
 def to_latex(table: Table) -> str:
-    """Return a tabular of booktabs."""
+    """Return a LaTeX tabular with the rules of booktabs."""
     safe = [[plain_line(cell).translate(LATEX) for cell in row] for row in table.cells()]
     cells = _mark(table, safe, r"\textbf{{{}}}", "$^{{{}}}$")
     columns = "".join("r" if number else "l" for number in table.numeric())
@@ -333,14 +337,14 @@ def to_latex(table: Table) -> str:
 
 
 def plain_line(text: str) -> str:
-    """Return text that stays on its line and cannot steer the terminal."""
+    """Return text without line breaks and control characters, which could steer a terminal."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else "�" for character in text)
 
 
 def count_of(number: int, noun: str) -> str:
-    """Return a number of things in words.
+    """Return a number with its noun in the singular or plural.
 
     >>> count_of(1, "query"), count_of(2000, "query"), count_of(2, "run")
     ('1 query', '2,000 queries', '2 runs')
@@ -351,9 +355,9 @@ def count_of(number: int, noun: str) -> str:
 
 
 def format_p(p: float, alpha: float = 0.05, words: str = "") -> str:
-    """Return a p-value with as many digits as it takes to see on which side of alpha it lies.
+    """Return a p-value with enough digits to show on which side of alpha it lies.
 
-    With the words "at least" or "at most" it is rounded down or up, so that they are true.
+    With the words "at least" or "at most", it is rounded down or up to keep the statement true.
 
     >>> format_p(0.912, 0.05), format_p(0.0496, 0.05), format_p(0.00002, 0.05), format_p(0.507, 0.05, "at least")
     ('.91', '.0496', '< .001', 'at least .50')
@@ -370,14 +374,14 @@ def format_p(p: float, alpha: float = 0.05, words: str = "") -> str:
 
 
 def _round_p(p: float, digits: int, words: str) -> float:
-    """Return a rounded number: the nearest, for "at least" one that is not above it, for "at most" not below."""
+    """Return p rounded to the nearest number, or down for "at least", or up for "at most"."""
     nearest = round(p, digits)
     step = {"at least": -1, "at most": 1}.get(words, 0)
     return nearest + step * 10.0**-digits if step * (nearest - p) < 0 else nearest
 
 
 def format_short(value: float, digits: int | None = None) -> str:
-    """Return a number without the 0 before its point.
+    """Return a number without the 0 before its decimal point.
 
     >>> format_short(0.01), format_short(0.5, 2), format_short(1.0, 2)
     ('.01', '.50', '1.00')
@@ -387,7 +391,7 @@ def format_short(value: float, digits: int | None = None) -> str:
 
 
 def to_html(table: Table) -> str:
-    """An HTML table: numbers right, the best bold, marks raised; hostile text stays text."""
+    """Return an HTML table; text in cells is escaped."""
     safe = [[escape_html(cell) for cell in row] for row in table.cells()]
     cells = _mark(table, safe, "<strong>{}</strong>", "<sup>{}</sup>")
     align = [f'style="text-align:{"right" if number else "left"}"' for number in table.numeric()]
@@ -402,7 +406,7 @@ def to_html(table: Table) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Return text that HTML shows as it is."""
+    """Return text that HTML shows literally."""
     from html import escape
 
     return escape(plain_line(text))
@@ -419,40 +423,40 @@ FORMATS: dict[str, Callable[[Table], str]] = {
 
 
 def render(table: Table, name: str) -> str:
-    """Return the table in a format by name."""
+    """Return the table in the named format."""
     return FORMATS[name](table)
 
 
 MOST = 100
-"""a table in a notebook has no more rows than this, and says how many there are"""
+"""the most rows of a table in a notebook; a line below says how many more there are"""
 NOTES = 20
-"""nor are there more notes than this"""
+"""the most notes in a notebook"""
 UNTOUCHED = "tex2jax_ignore mathjax_ignore"
-"""keeps notebooks from taking $ in a name for the beginning of a formula"""
+"""keeps notebooks from reading a $ in a name as the beginning of a formula"""
 
 
 def box(*parts: str) -> str:
-    """Return parts of HTML as what a notebook shows for one object."""
+    """Return parts of HTML as the notebook view of one object."""
     return f'<div class="{UNTOUCHED}">{"".join(parts)}</div>'
 
 
 def sentence(text: str) -> str:
-    """Return a paragraph."""
+    """Return text as an HTML paragraph."""
     return f"<p>{escape_html(text)}</p>"
 
 
 def heading(text: str) -> str:
-    """Return what stands above a table, in bold."""
+    """Return text in bold, as the heading of a table."""
     return f"<p><strong>{escape_html(text)}</strong></p>"
 
 
 def formula(text: str) -> str:
-    """Return lines as they are."""
+    """Return preformatted text."""
     return f"<pre>{escape_html(text)}</pre>"
 
 
 def bullets(texts: Iterable[object]) -> str:
-    """Return sentences as a list; of very many, the first."""
+    """Return sentences as a list, and only the first ones if there are very many."""
     lines = [escape_html(str(text)) for text in texts]
     rest = len(lines) - NOTES
     lines = [*lines[:NOTES], f"… and {rest:,} more"] if rest > 0 else lines
@@ -460,12 +464,12 @@ def bullets(texts: Iterable[object]) -> str:
 
 
 def fold(title: str, *parts: str) -> str:
-    """Return parts that are hidden until the reader asks for them."""
+    """Return parts that are hidden until the reader opens them."""
     return f"<details><summary>{escape_html(title)}</summary>{''.join(parts)}</details>"
 
 
 def grid(table: Table) -> str:
-    """Return a table: numbers right, the best bold, marks raised.
+    """Return a table for a notebook, with a limited number of rows.
 
     >>> grid(Table(["run", "AP"], [["<b>", 0.5]]))[-107:]
     '<tr><td style="text-align:left">&lt;b&gt;</td><td style="text-align:right">0.5000</td></tr></tbody></table>'

@@ -126,7 +126,7 @@ def test_several_threads_may_call_it():
         (lambda: gradely.Evaluator({"q": {"a": 1}}, "nDGC"), "Did you mean nDCG"),
         (lambda: gradely.Evaluator({"q": {"a": 1}}, ties="exact"), "no tie policy 'exact'"),
         (lambda: gradely.Evaluator({"q": {}}), "no judgments"),
-        (lambda: gradely.Evaluator({"q": {"a": 9}}, "NDCNG(relevance=max(4))"), "above the stated scale"),
+        (lambda: gradely.Evaluator({"q": {"a": 9}}, "NDCNG(relevance=max(4))"), "above the scale of"),
         (lambda: gradely.Evaluator({"q": {"a": 1}}, queries=["r"]), "'r' has no judgments"),
         (lambda: gradely.Evaluator({"q": {"a": 1}})({"r": {"a": 1}}), "no query in common"),
         (lambda: gradely.Evaluator({"q": {"a": 1}})({"q": {"a": float("nan")}}), "must be a finite number"),

@@ -150,7 +150,9 @@ def test_more_samples_make_the_error_smaller():
 
 @pytest.mark.parametrize("samples", [0, 2, 5, 7.5, "many"])
 def test_samples_that_are_no_pairs_are_refused(samples):
-    with pytest.raises(gradely.DataError, match="samples is an even number of at least 4, as orders come in pairs"):
+    with pytest.raises(
+        gradely.DataError, match="samples must be an even number of at least 4, since orders are drawn in pairs"
+    ):
         sampled(*TIED, ["INST"], samples=samples)
 
 

@@ -151,9 +151,9 @@ def test_errors_of_executors_say_what_is_wrong(spark):
 def test_what_cannot_be_is_said_before_anything_runs(spark):
     qrels = spark.createDataFrame(rows(qid=["q"], docno=["a"], label=[1.0]))
     run = spark.createDataFrame(rows(qid=["q"], docno=["a"], score=[1.0]))
-    with pytest.raises(gradely.GradelyError, match="run: is not a DataFrame of Spark but of dict"):
+    with pytest.raises(gradely.GradelyError, match="run: is not a Spark DataFrame but a dict"):
         evaluate(qrels, SMALL)
-    with pytest.raises(gradely.GradelyError, match="qrels: no column 'age' to give means by, among qid, docno, label"):
+    with pytest.raises(gradely.GradelyError, match="qrels: no column 'age' to group means by; found qid, docno, label"):
         evaluate(qrels, run, by="age")
     fractions = spark.createDataFrame(rows(qid=["q"], docno=["a"], kind=[1.5]))
     with pytest.raises(gradely.GradelyError, match="column 'kind' holds Float64; cast segments to text"):

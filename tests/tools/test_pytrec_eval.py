@@ -89,7 +89,7 @@ def test_what_is_empty_gives_nothing():
             (
                 partial(ours.RelevanceEvaluator, {"q": {"a": 1}}, ["map"], relevance_level=level),
                 MeasureError,
-                f"relevance_level is above 0, since documents without a judgment are not relevant; found {level}",
+                f"relevance_level must be above 0, since unjudged documents are not relevant; found {level}",
             )
             for level in (0, -1, -0.5)
         ),

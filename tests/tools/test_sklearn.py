@@ -66,7 +66,7 @@ def test_without_routing_the_scorer_says_what_to_call():
 
 
 def test_without_qid_the_score_says_what_to_give(routing):
-    with pytest.raises(gradely.DataError, match="there is no qid"):
+    with pytest.raises(gradely.DataError, match="flat arrays need qid"):
         ours.score(Y, X[:, 0])
     with pytest.raises(gradely.DataError, match="params="):
         cross_val_score(Ridge(), X, Y, scoring=ours.scorer("AP"), error_score="raise")

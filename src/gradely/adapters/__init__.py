@@ -1,5 +1,5 @@
-"""Gradely inside the tools that people already use: one thin module each.
+"""Gradely inside other tools, with one thin module per tool.
 
-A module is imported by name, `gradely.adapters.ir_measures`. One whose classes derive from those of its tool imports
-the tool, and says what to install where it is absent; the others need no import before they are used.
+Import a module by its name, such as `gradely.adapters.ir_measures`. Modules whose classes derive from classes of the
+tool import it at the top and say what to install if it is missing; the others import it when it is used.
 """

@@ -1,7 +1,7 @@
 """Gradely's measures for ir_measures and PyTerrier: `from gradely.adapters.ir_measures import nDCG, muAP`.
 
-They take cut-offs and parameters as there, `nDCG(gain="exp")@10`, and one more: `ties`, which is expected by default.
-Importing this module makes gradely a provider of ir_measures' default pipeline.
+They take cut-offs and parameters as measures of ir_measures do, as in `nDCG(gain="exp")@10`, and one more parameter,
+`ties`, which is expected by default. Importing this module adds gradely to the default pipeline of ir_measures.
 """
 
 from collections import defaultdict
@@ -22,19 +22,19 @@ with needing("ir-measures", extra="ir_measures"):
 
 
 def measure(name: MeasureLike, *, ties: TiePolicy = "expected") -> "GradelyMeasure":
-    """Return any measure of gradely, by name or as an object, as a measure of ir_measures."""
+    """Return a measure of gradely, given by name or as an object, as a measure of ir_measures."""
     return GradelyMeasure(parse(name), ties)
 
 
 def __getattr__(name: str) -> Any:
-    """Return a measure by its name, when it is imported."""
+    """Return the measure with this name."""
     if name not in __dir__():
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return measure(name)
 
 
 def __dir__() -> list[str]:
-    """List the measures, and measure(), which takes any name."""
+    """List the measures and `measure`, which takes any name."""
     return ["measure", *(kind.__name__ for kind in ALL)]
 
 
@@ -42,10 +42,11 @@ class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures h
     """A measure of gradely with a tie policy."""
 
     def __init__(self, ours: Measure, ties: TiePolicy) -> None:
-        """Hold both. NAME is none of theirs, so that no other provider takes the measure for its own."""
+        """Take a measure of gradely and a tie policy."""
         super().__init__()
         check_ties(ties)
         self.ours, self.ties = ours, ties
+        # with a NAME of ir_measures, its other providers would claim the measure
         self.NAME, self.__name__ = f"gradely.{ours.name}", ours.name
 
     def __call__(self, *, ties: TiePolicy | None = None, **parameters: Any) -> "GradelyMeasure":
@@ -53,14 +54,14 @@ class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures h
         return GradelyMeasure(self.ours.replace(**translate(self.ours, str(self), parameters)), ties or self.ties)
 
     def __matmul__(self, at: Any) -> "GradelyMeasure":
-        """Return the measure with a cut-off, in place of another; IPrec, at a level of recall."""
+        """Return the measure with another cut-off, or IPrec at another level of recall."""
         return GradelyMeasure(self.ours.replace(k=None) @ at, self.ties)
 
     def validate_params(self) -> None:
-        """Do nothing: parameters were checked when the measure was made."""
+        """Do nothing, since parameters were checked when the measure was created."""
 
     def __repr__(self) -> str:
-        """Show the tie policy as a parameter: measures are compared by this there, and ours is not theirs."""
+        """Return the name with the tie policy as a parameter; ir_measures compares measures by this text."""
         base, _, k = str(self.ours).partition("@")
         name, bracket, rest = base.partition("(")
         stated = f"{rest[:-1]}, " if bracket else ""
@@ -68,16 +69,16 @@ class GradelyMeasure(ir_measures.Measure):  # type: ignore[misc] # ir_measures h
 
 
 class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures has no types
-    """Judgments and measures, to evaluate any number of runs with."""
+    """Evaluates any number of runs with the same judgments and measures."""
 
     def __init__(self, measures: Iterable[GradelyMeasure], labels: dict[str, dict[str, Any]]) -> None:
-        """Read the judgments once."""
+        """Read the judgments."""
         super().__init__(list(measures), list(labels))
         judged = {query: docs for query, docs in labels.items() if docs}
         self.qrels = read_qrels(judged) if judged else None
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
-        """Yield the values of the queries of the run that are judged; of an empty run, none."""
+        """Yield the values of the judged queries of a run."""
         scores = RunConverter(run).as_dict_of_dict()
         judged = {query: docs for query, docs in scores.items() if self.qrels and query in self.qrels.index}
         by_ties: dict[TiePolicy, dict[str, GradelyMeasure]] = defaultdict(dict)
@@ -89,12 +90,12 @@ class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures
 
 
 class GradelyProvider(providers.Provider):  # type: ignore[misc] # ir_measures has no types
-    """Provides the measures above, and no other."""
+    """The provider of gradely's measures in ir_measures."""
 
     NAME = "gradely"
 
     def supports(self, measure: Any) -> bool:
-        """Return whether it is a measure of gradely."""
+        """Return whether this is a measure of gradely."""
         return isinstance(measure, GradelyMeasure)
 
     def _evaluator(self, measures: Iterable[GradelyMeasure], qrels: Any) -> GradelyEvaluator:
@@ -104,8 +105,8 @@ class GradelyProvider(providers.Provider):  # type: ignore[misc] # ir_measures h
 
 
 def labels_by_subtopic(qrels: Any) -> dict[str, dict[str, Any]]:
-    """Return {query: {document: {subtopic: label}}}; plain labels where the iteration, which holds it, says nothing."""
-    labels: dict[str, dict[str, Any]] = {}
+    """Return {query: {document: {subtopic: label}}}, or plain labels if all judgments have the same subtopic."""
+    labels: dict[str, dict[str, Any]] = {}  # ir_measures calls the second field of qrels, the subtopic, iteration
     for entry in qrels.as_namedtuple_iter():
         labels.setdefault(entry.query_id, {}).setdefault(entry.doc_id, {})[str(entry.iteration)] = entry.relevance
     subtopics = {name for documents in labels.values() for document in documents.values() for name in document}
@@ -115,5 +116,5 @@ def labels_by_subtopic(qrels: Any) -> dict[str, dict[str, Any]]:
 
 
 ir_measures.DefaultPipeline.providers.append(GradelyProvider())
-for kind in ALL:  # the names that ir_measures does not have become names that it reads
+for kind in ALL:  # ir_measures can then parse names that it does not know
     ir_measures.measures.registry.setdefault(kind.name, GradelyMeasure(kind(), "expected"))

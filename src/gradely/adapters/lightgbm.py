@@ -1,6 +1,6 @@
 """LightGBM: measures as evaluation metrics and as objectives, in `lightgbm.train` and in `LGBMRanker`.
 
-What `metric` and `objective` return can be pickled, so that a fitted LGBMRanker can be, too.
+The results of `metric` and `objective` can be pickled, and so can an LGBMRanker that was fitted with them.
 """
 
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ __all__ = ["metric", "objective"]
 def metric(*measures: MeasureLike) -> "LightGBMMetric":
     """Return a metric for `lightgbm.train(feval=…)` and for `LGBMRanker.fit(eval_metric=…)`: means over queries.
 
-    `params={"metric": "None"}` leaves LightGBM's own ones out, so that early stopping looks at these. LightGBM's own
-    `ndcg@10` has exponential gain, as `nDCG(gain='exp')@10` here.
+    For early stopping by these measures, disable LightGBM's own metrics with `params={"metric": "None"}`. LightGBM's
+    `ndcg@10` uses exponential gains and equals `nDCG(gain='exp')@10`.
     """
     return LightGBMMetric(parse_all(measures))
 
@@ -28,21 +28,21 @@ def metric(*measures: MeasureLike) -> "LightGBMMetric":
 def objective(measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30) -> "LightGBMObjective":
     """Return an objective for `lightgbm.train(params={"objective": …})` and for `LGBMRanker(objective=…)`.
 
-    It learns by the lambdas of a measure, as means over all orders of ties: see `gradely.lambdas`.
+    Its gradients are the lambdas of the measure, as means over all orders of tied documents: see `gradely.lambdas`.
     """
     return LightGBMObjective(Objective(measure, sigma, truncation))
 
 
 @dataclass(frozen=True)
 class LightGBMMetric:
-    """Measures by name, called as LightGBM calls a metric."""
+    """Measures by name, with the interface of a LightGBM metric."""
 
     measures: dict[str, Measure]
 
     def __call__(
         self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None
     ) -> list[tuple[str, float, bool]]:
-        """Return name, mean, and that more is better, of each measure."""
+        """Return (name, mean, True) for each measure, where True means that higher is better."""
         scores, labels, _, sizes = _arguments(y_true, y_pred, weight, group)
         values = mean_values(scores, labels, list(self.measures.values()), group=sizes)
         return [(name, value, True) for name, value in zip(self.measures, values, strict=True)]
@@ -50,21 +50,22 @@ class LightGBMMetric:
 
 @dataclass(frozen=True)
 class LightGBMObjective:
-    """Lambdas of a measure, called as LightGBM calls an objective."""
+    """The lambdas of a measure, with the interface of a LightGBM objective."""
 
     lambdas: Objective
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any = None, group: Any = None) -> tuple[Any, Any]:
-        """Return gradient and second derivative of each row."""
+        """Return the gradient and the second derivative of each row."""
         scores, labels, weights, sizes = _arguments(y_true, y_pred, weight, group)
         gradient, hessian = self.lambdas(scores, labels, sizes)
         return (gradient, hessian) if weights is None else (gradient * weights, hessian * weights)
 
 
 def _arguments(first: Any, second: Any, weight: Any, group: Any) -> tuple[Any, Any, Any, Any]:
-    """Return scores, labels, weights and sizes of queries.
+    """Return scores, labels, weights and the number of rows per query.
 
-    `train` passes scores and a Dataset, `LGBMRanker` labels, scores, weights and sizes; it counts four parameters.
+    `train` passes scores and a Dataset; `LGBMRanker` passes labels, scores, weights and sizes to functions that have
+    four parameters.
     """
     if hasattr(second, "get_group"):
         first, second, weight, group = second.get_label(), first, second.get_weight(), second.get_group()

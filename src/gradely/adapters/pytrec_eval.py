@@ -1,6 +1,7 @@
-"""pytrec_eval's interface on gradely: `import gradely.adapters.pytrec_eval as pytrec_eval`.
+"""The interface of pytrec_eval: `import gradely.adapters.pytrec_eval as pytrec_eval`.
 
-The same names, the same values, and no compiler needed; beyond it, `ties="expected"` and labels that are any numbers.
+Names and values are those of pytrec_eval, and no compiler is needed. In addition, labels may be any numbers, and
+`ties="expected"` computes means over all orders of tied documents.
 """
 
 import re
@@ -29,22 +30,22 @@ PUBLIC = (
     *("supported_measures", "supported_nicknames"),
 )
 VERSION = 9
-"""of trec_eval, which pytrec_eval is built on: scores are compared in single precision"""
+"""the version of trec_eval that pytrec_eval is built on, which compares scores in single precision"""
 supported_measures = frozenset(name for name in TABLE if name not in (*NEW, *BY_NAME_ONLY))
 supported_nicknames = {name: set(nickname(name, VERSION) or ()) for name in ("official", "set", "all_trec")}
 WITHOUT_ORDER = frozenset({"runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "num_nonrel_judged_ret", "utility"})
-"""what does not depend on the order of documents; the set_ measures do not, either"""
+"""the measures, besides the set_ measures, that do not depend on the order of documents"""
 WITH_EXPECTATION = frozenset(
     (
         *("map", "gm_map", "map_cut", "Rprec", "Rprec_mult", "bpref", "gm_bpref", "recip_rank", "P", "recall"),
         *("relative_P", "success", "binG", "ndcg", "ndcg_cut"),
     )
 )
-"""those of which the mean over all orders of tied documents is known"""
+"""the measures whose mean over all orders of tied documents is known"""
 
 
 class RelevanceEvaluator:
-    """Judgments and measures, to evaluate any number of runs with."""
+    """Evaluates any number of runs with the same judgments and measures."""
 
     def __init__(
         self,
@@ -57,10 +58,11 @@ class RelevanceEvaluator:
     ) -> None:
         """Take judgments {query: {document: label}} and names of measures, as pytrec_eval does.
 
-        `ties`: trec (the default), as pytrec_eval breaks them; expected, the mean over all their orders; best, worst.
+        The default ties="trec" breaks ties as pytrec_eval does; "expected" computes the mean over all orders of tied
+        documents, and "best" and "worst" its bounds.
         """
         if is_number(relevance_level) and relevance_level <= 0:
-            problem = "is above 0, since documents without a judgment are not relevant"
+            problem = "must be above 0, since unjudged documents are not relevant"
             raise MeasureError(f"relevance_level {problem}; found {relevance_level}")
         self.settings = Settings(ties, judged_only=judged_docs_only_flag, precision="single")
         judged = {query: labels for query, labels in query_relevance.items() if len(labels)}
@@ -68,7 +70,7 @@ class RelevanceEvaluator:
         self.columns = _columns(measures, relevance_level, ties)
 
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
-        """Return {query: {measure: value}} for the queries of the run, {query: {document: score}}, that are judged."""
+        """Return {query: {measure: value}} for the judged queries of a run {query: {document: score}}."""
         if self.qrels is None or not scores:
             return {}
         run = Run(as_scores(scores, "run"))
@@ -86,7 +88,7 @@ class RelevanceEvaluator:
 
 
 def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
-    """Return the columns of some measures, in trec_eval's order."""
+    """Return the columns of these measures in the order of trec_eval."""
     texts: dict[str, set[str]] = {}
     for measure in measures:
         for name in supported_nicknames.get(measure, [measure]):
@@ -102,7 +104,7 @@ def _columns(measures: Iterable[str], level: float, ties: str) -> list[Column]:
 
 
 def _split(measure: str) -> tuple[str, list[str]]:
-    """Return a measure and its parameters: map, P.5,10 or ndcg_cut_10."""
+    """Return the name and the parameters of a measure such as map, P.5,10 or ndcg_cut_10."""
     if measure in supported_measures:
         return measure, []
     for name in sorted(supported_measures, key=len, reverse=True):
@@ -112,28 +114,28 @@ def _split(measure: str) -> tuple[str, list[str]]:
 
 
 def _columns_of(name: str, entry: Entry, parameters: str, options: Options, ties: str) -> list[Column]:
-    """Return the columns of a measure; refuse one that these ties do not suit."""
-    loose = ties in ("expected", "best", "worst")
-    if loose and name not in WITH_EXPECTATION | WITHOUT_ORDER and not name.startswith("set_"):
+    """Return the columns of a measure; refuse a tie policy that the measure does not support."""
+    keeps_ties = ties in ("expected", "best", "worst")
+    if keeps_ties and name not in WITH_EXPECTATION | WITHOUT_ORDER and not name.startswith("set_"):
         raise MeasureError(f"{name}: the mean over all orders of tied documents has no closed form; use ties='trec'")
-    if loose and name == "ndcg":
+    if keeps_ties and name == "ndcg":
         return [Column(name, value=nDCG().compute)]
     read = entry.read(name, parameters) if parameters and entry.read else entry.default
     return entry.columns(name, read, options)
 
 
 def parse_run(lines: Iterable[str]) -> dict[str, dict[str, float]]:
-    """Return {query: {document: score}} from the lines of a run in TREC's format."""
+    """Return {query: {document: score}} from the lines of a run in TREC format."""
     return _parse(lines, 6, 4, float, "query Q0 document rank score tag")
 
 
 def parse_qrel(lines: Iterable[str]) -> dict[str, dict[str, int]]:
-    """Return {query: {document: label}} from the lines of judgments in TREC's format."""
+    """Return {query: {document: label}} from the lines of qrels in TREC format."""
     return _parse(lines, 4, 3, _parse_label, "query 0 document label")
 
 
 def _parse_label(text: str) -> Any:
-    """Return a label: a whole number, or else any number."""
+    """Return a label as an int if possible, else as a float."""
     try:
         return int(text)
     except ValueError:
@@ -158,7 +160,7 @@ def _parse(lines: Iterable[str], count: int, value: int, read: Any, form: str) -
 
 
 def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
-    """Return what a measure is of all queries: a sum of counts, a geometric mean of gm_ measures, else the mean."""
+    """Return the mean of a measure over queries, the geometric mean of a gm_ measure, or the sum of counts."""
     listed = [float(value) for value in values]
     if not listed:
         raise DataError(f"{measure}: there are no values to average")
@@ -169,10 +171,10 @@ def compute_aggregated_measure(measure: str, values: Iterable[float]) -> float:
 
 
 def install(*, ties: TiePolicy = "trec") -> None:
-    """Let `import pytrec_eval` give gradely's from now on, also inside BEIR, MTEB and others that import it.
+    """Make `import pytrec_eval` import this module, also inside BEIR, MTEB and other libraries.
 
-    Call it before they are imported; those that hold the module already keep theirs. `ties` is what their evaluators
-    take by default.
+    Call it before importing these libraries: those that have imported pytrec_eval already keep it. `ties` is the
+    default tie policy of the evaluators they create.
     """
     check_ties(ties)
     module = ModuleType("pytrec_eval", __doc__)

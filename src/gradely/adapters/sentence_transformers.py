@@ -1,6 +1,7 @@
-"""Sentence Transformers: `GradedRetrievalEvaluator` evaluates a model on graded judgments while it is trained.
+"""Sentence Transformers: `GradedRetrievalEvaluator` evaluates a model on graded judgments during training.
 
-No ranking is cut, so ties are exact: for each judged document, those above it and beside it are counted, not listed.
+Rankings are not cut off, so ties are exact: for each judged document, the evaluator counts the documents with a better
+score and those with the same score.
 """
 
 import os
@@ -24,15 +25,16 @@ with needing("sentence-transformers", extra="sentence_transformers"):
     from sentence_transformers.evaluation import SentenceEvaluator
 
 TIES = ("expected", "best", "worst")
-"""policies that need no names"""
+"""the tie policies that need no document names"""
 
 
 class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-ignore] # it may be absent
-    """Evaluate a model by how it ranks a corpus, with graded judgments, all measures and exact ties.
+    """Evaluates how a model ranks a corpus, with graded judgments, any measure and exact ties.
 
-    `queries` and `corpus` are {id: text}, `qrels` judgments of any kind that read_qrels takes. The first measure is the
-    primary metric. Results are called name_nDCG_10, as trackers and model cards have it. The whole corpus is ranked; a
-    judged query that `queries` lacks counts 0, a judged document that `corpus` lacks was not retrieved.
+    `queries` and `corpus` are {id: text}, and `qrels` is anything that read_qrels accepts. The first measure is the
+    primary metric. Results have names like name_nDCG_10, for trackers and model cards. The whole corpus is ranked. A
+    judged query that is missing from `queries` counts 0, and a judged document that is missing from `corpus` counts as
+    not retrieved.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
         show_progress_bar: bool = False,
         write_csv: bool = True,
     ) -> None:
-        """Take the collection; `score_function` is the model's own similarity unless one is given."""
+        """Take the collection; the default `score_function` is the similarity of the model."""
         super().__init__()
         check_choice("tie policy without document names", ties, TIES)
         self.qrels: Qrels = read_qrels(qrels)
@@ -68,7 +70,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: int = -1, steps: int = -1
     ) -> dict[str, float]:
-        """Return the means by name; append them to a CSV file in the folder, where one is given."""
+        """Return the means by name, and append them to a CSV file in `output_path` if it is given."""
         flat = self.evaluate(model).flat()
         self.primary_metric = next(iter(flat))
         metrics: dict[str, float] = self.prefix_name_to_metrics(flat, self.name)
@@ -78,7 +80,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
         return metrics
 
     def evaluate(self, model: Any) -> Scores:
-        """Return the scores of a model: means, values by query, notes."""
+        """Return the scores of a model, with values by query and notes."""
         options = {
             "batch_size": self.batch_size,
             "show_progress_bar": self.show_progress_bar,
@@ -96,16 +98,14 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
         return Evaluation(self.qrels, hits, fitted, self.settings, self.name or "model", "expected").scores()
 
     def _count(self, queries: Any, corpus: Any, similarity: Callable[[Any, Any], Any]) -> Iterator[tuple[Any, ...]]:
-        """Yield query and row of each judged document, and how many are above and tied, one query after another.
-
-        Similarities are computed in double precision and rounded to single. What a product of matrices adds in which
-        order depends on their shapes: so documents with the same embedding tie, whatever stands beside them.
-        """
+        """Yield query, row, and the number of documents above and tied of the judged documents of each query."""
         names, corpus = list(self.queries), corpus.double()
         for first in range(0, len(names), self.queries_at_a_time):
+            # The order of additions in a matrix product depends on the shapes of the matrices. Rounded from double to
+            # single precision, documents with the same embedding tie whatever their neighbours are.
             scores = similarity(queries[first : first + self.queries_at_a_time].double(), corpus).float()
             if bool(torch.isnan(scores).any()):
-                raise DataError("the model gives NaN for the similarity of a query and a document")
+                raise DataError("the model returned NaN as the similarity of a query and a document")
             for name, ranking in zip(names[first:], scores, strict=False):
                 query = self.qrels.index[name]
                 rows = np.arange(self.qrels.start[query], self.qrels.start[query + 1])
@@ -116,7 +116,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
                 yield np.full(len(rows), query), rows, len(ordered) - upto, upto - below
 
     def _append(self, path: str, record: Mapping[str, float]) -> None:
-        """Append a line to a CSV file, which begins with the names."""
+        """Append a line to a CSV file; a new file begins with a header."""
         os.makedirs(os.path.dirname(path), exist_ok=True)
         new = not os.path.isfile(path)
         with open(path, "a", encoding="utf-8") as file:

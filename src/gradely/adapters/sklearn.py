@@ -1,4 +1,4 @@
-"""Scikit-learn: `score` for arrays, `scorer` for cross_validate and GridSearchCV, `QidRanker` for LGBMRanker."""
+"""scikit-learn: `score` for arrays, `scorer` for cross_validate and GridSearchCV, `QidRanker` for LGBMRanker."""
 
 from typing import Any, ClassVar, Self
 
@@ -23,18 +23,18 @@ ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
 def score(
     y_true: Any, y_score: Any, *, qid: Any = None, measure: MeasureLike = "nDCG@10", ties: ArrayTies = "expected"
 ) -> float:
-    """Return the mean of a measure over queries, from labels and scores in the order of scikit-learn.
+    """Return the mean of a measure over queries; as in scikit-learn, labels come before scores.
 
-    They are tables with one row per query, as in `sklearn.metrics.ndcg_score`, or flat, with `qid`, the query of
-    each document.
+    Both are arrays with one row per query, as in `sklearn.metrics.ndcg_score`, or flat arrays, with the query of each
+    document in `qid`.
 
     >>> score([[1, 0, 2]], [[0.3, 0.2, 0.1]], measure="RR") == score([1, 0, 2], [3, 2, 1], qid=[7, 7, 7], measure="RR")
     True
     """
     if qid is None and np.ndim(y_true) == 1:
         raise DataError(
-            "there is no qid to say which documents belong to which query: give score(…, qid=…), or, in"
-            " cross-validation, params={'qid': qid}"
+            "flat arrays need qid, the query of each document: pass score(…, qid=…) or, in cross-validation,"
+            " params={'qid': qid}"
         )
     parsed = parse(measure)
     check_unmasked(y_true=y_true, y_score=y_score, qid=qid)
@@ -45,9 +45,9 @@ def score(
 
 
 def scorer(measure: MeasureLike, *, ties: ArrayTies = "expected") -> Any:
-    """Return a scorer for `scoring=` of cross_validate, GridSearchCV and others, which asks them for qid.
+    """Return a scorer for the `scoring` parameter of cross_validate, GridSearchCV and others, which requests qid.
 
-    It needs metadata routing, which is off by default: without it scikit-learn gives the scorer no qid, and then NaN.
+    It needs metadata routing, which is off by default: without it, scikit-learn does not pass qid and reports NaN.
     """
     sklearn, metrics = (optional(module, "scikit-learn", "sklearn") for module in ("sklearn", "sklearn.metrics"))
     name = str(parse(measure))
@@ -57,26 +57,26 @@ def scorer(measure: MeasureLike, *, ties: ArrayTies = "expected") -> Any:
 
 
 class QidRanker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """A ranker that is fitted with `qid`, the query of each document, instead of the sizes of groups.
+    """A ranker that is fitted with `qid`, the query of each document, instead of group sizes.
 
-    Sizes cannot be cut into folds, qid can. Documents need not be sorted by query. Cross-validation is told by
-    `params={"qid": qid}`; with metadata routing, fit asks for it by itself.
+    Unlike group sizes, qid can be split into folds, and documents need not be sorted by query. Pass
+    `params={"qid": qid}` to cross-validation; with metadata routing, fit requests qid.
     """
 
     __metadata_request__fit: ClassVar[dict[str, bool]] = {"qid": True}
 
     def __init__(self, ranker: Any) -> None:
-        """Take a ranker whose fit has `group`, like LGBMRanker."""
+        """Take a ranker whose fit method takes `group`, like LGBMRanker."""
         optional("sklearn", "scikit-learn", "sklearn")
         self.ranker = ranker
 
     def fit(self, X: Any, y: Any, qid: Any = None) -> Self:  # noqa: N803 - scikit-learn's name
-        """Fit a copy of the ranker on documents that are brought together by query."""
+        """Fit a copy of the ranker on the documents sorted by query."""
         from sklearn.base import clone
         from sklearn.utils import _safe_indexing
 
         if qid is None or len(qid) != len(y):
-            raise DataError("fit needs qid, the query of each document: fit(X, y, qid=…), or params={'qid': qid}")
+            raise DataError("fit needs qid, the query of each document: pass fit(X, y, qid=…) or params={'qid': qid}")
         _, query = np.unique(np.asarray(qid), return_inverse=True)
         order = np.argsort(query, kind="stable")
         X, y = _safe_indexing(X, order), _safe_indexing(y, order)  # noqa: N806 - scikit-learn's name

@@ -1,7 +1,7 @@
-"""Evaluation on the executors of a Spark cluster, where even the judgments are too many for one machine.
+"""Evaluation on the executors of a Spark cluster, for judgments that are too many for one machine.
 
-The driver makes one frame of judgments and rankings and sorts it by query. Executors read it in Arrow batches, some
-whole queries at a time, and return values.
+The driver combines judgments and rankings into one DataFrame, sorted by query. Executors read it in Arrow batches,
+measure some whole queries at a time, and return the values.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +33,7 @@ SEGMENT = "segment"
 JUDGED = {"query": "query", "document": "document", "label": "value"}
 RANKED = {"query": "query", "document": "document", "score": "value"}
 ROWS = 1 << 17
-"""rows that are measured at a time, at least: enough that the steps of Python do not count"""
+"""the least number of rows to measure at a time, large enough to make the overhead of Python negligible"""
 
 
 def evaluate(
@@ -55,13 +55,14 @@ def evaluate(
 ) -> Any:
     """Evaluate a run against qrels, both Spark DataFrames; return a DataFrame of (query, measure, value).
 
-    Every query of the qrels counts; one that the run does not answer is 0. With `by`, a column of the qrels, it is a
-    DataFrame of (that column, measure, n, value): means over the n queries of each segment, of which those without one
-    are together in "(none)". The rest is as in gradely.evaluate, but ties="order" and duplicates="first" are refused,
-    since rows of Spark have no order. With empty="skip", a query has no row for a measure for which it has no relevant
-    document. Weights are refused: join them to the values.
+    Every query of the qrels counts; a query missing from the run counts 0. With `by`, a column of the qrels, the result
+    is a DataFrame of (that column, measure, n, value): means over the n queries of each segment, where queries without
+    a segment form the segment "(none)". The other parameters are those of gradely.evaluate, but ties="order" and
+    duplicates="first" are refused, since rows in Spark have no order. With empty="skip", a query has no row for a
+    measure for which it has no relevant document. Weights are refused: join them to the values.
 
-    Nothing is computed before the result is used, except for the distinct labels, which measures are fitted to.
+    Only the distinct labels are computed at once, since measures are fitted to them; the rest is computed when the
+    result is used.
     """
     settings = Settings(
         ties, "qrels", judged_only, precision, seed, 1, empty, exclude_self, duplicates, document_pattern
@@ -84,9 +85,9 @@ def evaluate(
 
 
 def check_policies(settings: Settings, weights: Any) -> None:
-    """Refuse what cannot be done on executors, and say what to do instead."""
+    """Refuse settings that executors do not support, and say what to do instead."""
     if weights is not None:
-        raise DataError("weights: here values are not averaged by weight; join the weights to the values by query, "
+        raise DataError("weights are not supported on Spark executors; join the weights to the values by query, "
                         "and take sum(weight * value) / sum(weight)")  # fmt: skip
     check_choice("way to treat duplicates", settings.duplicates, DUPLICATES)
     if settings.duplicates == "first":
@@ -96,7 +97,7 @@ def check_policies(settings: Settings, weights: Any) -> None:
 
 
 def _rows(qrels: Any, run: Any, by: str | None, columns: Names | None) -> tuple[Any, Any]:
-    """Return judgments and run as rows of one frame, which tell what they are, and the type of the queries."""
+    """Return judgments and run in one DataFrame, whose column `judged` tells them apart, and the type of query ids."""
     functions = optional("pyspark.sql.functions", "PySpark", "spark")
     import narwhals.stable.v2 as nw
 
@@ -104,10 +105,10 @@ def _rows(qrels: Any, run: Any, by: str | None, columns: Names | None) -> tuple[
     for name, table, kind in (("qrels", qrels, "label"), ("run", run, "score")):
         frame: Any = nw.from_native(table, pass_through=True)
         if getattr(getattr(frame, "implementation", None), "name", "") not in ("PYSPARK", "PYSPARK_CONNECT"):
-            raise InputError(f"{name}: is not a DataFrame of Spark but of {type(table).__name__}; use gradely.evaluate")
+            raise InputError(f"{name}: is not a Spark DataFrame but a {type(table).__name__}; use gradely.evaluate")
         roles = pick_by_type(frame, kind, name, columns)
         if kind == "label" and by is not None and by not in table.columns:
-            raise InputError(f"qrels: no column {by!r} to give means by, among {', '.join(table.columns)}")
+            raise InputError(f"qrels: no column {by!r} to group means by; found {', '.join(table.columns)}")
         segment = _segment(frame, by) if kind == "label" and by is not None else nw.lit(None).cast(nw.String)
         renamed = rename(frame, roles, kind, segment=segment).to_native()
         parts.append(renamed.withColumnRenamed(kind, "value").withColumn("judged", functions.lit(kind == "label")))
@@ -117,7 +118,7 @@ def _rows(qrels: Any, run: Any, by: str | None, columns: Names | None) -> tuple[
 
 
 def _segment(frame: Any, by: str) -> Any:
-    """Return a column as names of segments, as they are elsewhere; refuse numbers that Spark writes in its own way."""
+    """Return a column as names of segments; refuse floats, which Spark and gradely write differently."""
     import narwhals.stable.v2 as nw
 
     kind, column = frame.collect_schema()[by], nw.col(by)
@@ -129,7 +130,7 @@ def _segment(frame: Any, by: str) -> Any:
 
 
 def _segment_means(values: Any, by: str) -> Any:
-    """Return the means of the queries of each segment, and how many there are."""
+    """Return the mean and the number of queries of each segment."""
     functions = optional("pyspark.sql.functions", "PySpark", "spark")
     mean, count = functions.avg("value").alias("value"), functions.count("value").alias("n")
     return values.groupBy(SEGMENT, "measure").agg(count, mean).withColumnRenamed(SEGMENT, by)
@@ -138,7 +139,7 @@ def _segment_means(values: Any, by: str) -> Any:
 def measure_partition(
     batches: Iterable[Any], measures: Mapping[str, Measure], settings: Settings, by: str | None
 ) -> Iterator[Any]:
-    """Yield batches of (query, measure, value), and the segment where means are asked for."""
+    """Yield batches of (query, measure, value), with the segment if `by` is given."""
     import pyarrow.compute as pc
 
     for table in whole_queries(batches):
@@ -153,7 +154,7 @@ def measure_partition(
 
 
 def whole_queries(batches: Iterable[Any], least: int = ROWS) -> Iterator[Any]:
-    """Yield tables of whole queries, of some rows at least; the last query of a batch may go on in the next."""
+    """Yield tables of whole queries with at least this many rows; a query may be split over several batches."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -177,7 +178,7 @@ def whole_queries(batches: Iterable[Any], least: int = ROWS) -> Iterator[Any]:
 
 
 def _check(rows: Any, name: str, kind: str) -> None:
-    """Refuse what is missing or not a finite number."""
+    """Refuse missing values and numbers that are not finite."""
     for column, role in (("query", "query"), ("document", "document"), ("value", kind)):
         missing = rows[column].is_null().to_numpy()
         if missing.any():
@@ -191,7 +192,7 @@ def _check(rows: Any, name: str, kind: str) -> None:
 
 
 def _values(labels: Any, scores: Any, measures: Mapping[str, Measure], settings: Settings) -> dict[str, list[Any]]:
-    """Return query, measure and value of some whole queries, as columns."""
+    """Return the columns query, measure and value for some whole queries."""
     qrels = read_qrels(labels, columns=JUDGED, duplicates=settings.duplicates)
     qrels = select(qrels, exclude_self=settings.exclude_self)
     run = open_run(scores, columns=RANKED, duplicates=settings.duplicates) if len(scores) else Run({}, "run")
@@ -213,7 +214,7 @@ def _values(labels: Any, scores: Any, measures: Mapping[str, Measure], settings:
 
 
 def _segments(labels: Any, queries: list[str], by: str) -> list[str]:
-    """Return the segment of each query; rows without one say nothing, and a query that is in two is refused."""
+    """Return the segment of each query; refuse a query in two segments, and ignore rows without one."""
     segment: dict[str, str] = {}
     for query, name in zip(labels["query"].to_pylist(), labels[SEGMENT].to_pylist(), strict=True):
         if name and segment.setdefault(query, name) != name:

@@ -1,4 +1,4 @@
-"""PyTorch: `LambdaLoss`, a loss that learns by a measure, and `RankingMetric`, a measure as torchmetrics has them."""
+"""PyTorch: `LambdaLoss`, a loss that optimises a measure, and `RankingMetric`, a torchmetrics metric."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -25,11 +25,11 @@ except ImportError:  # LambdaLoss needs PyTorch alone
 
 
 class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore] # it may be absent
-    """The sum over pairs of documents of E|Δ| · log(1 + exp(-σ(s_i - s_j))), y_i > y_j, as a mean over queries.
+    """The sum over pairs of documents with y_i > y_j of E|Δ| · log(1 + exp(-σ(s_i - s_j))), as a mean over queries.
 
-    E|Δ| is by how much the measure changes when the two trade places, as a mean over all orders of ties. It is taken as
-    given, so the gradients are those of `gradely.lambdas`, over the number of queries. `levels` lists the positive
-    labels of the collection; without, those of each batch stand for it.
+    E|Δ| is the change of the measure when the two documents swap places, as a mean over all orders of tied documents.
+    It is treated as a constant, so the gradients are those of `gradely.lambdas` divided by the number of queries.
+    `levels` lists the positive labels of the collection; by default, they are taken from each batch.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore] # it may 
         truncation: int | None = 30,
         levels: Sequence[float] | None = None,
     ) -> None:
-        """Refuse what cannot be learned."""
+        """Refuse measures and options that the loss does not support."""
         super().__init__()
         check_options(sigma, truncation)
         self.measure, self.sigma, self.truncation = parse(measure), float(sigma), truncation
@@ -60,7 +60,7 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore] # it may 
         return (weight * softplus(-self.sigma * torch.where(better, apart, -apart))).sum() / len(scores)
 
     def _pairs(self, scores: Any, labels: Any, mask: Any) -> tuple[Any, Any, Any]:
-        """Return the order of the documents, and for pairs of them, the upper one first, E|Δ| and who is better."""
+        """Return the order of the documents and, for pairs (upper, lower), E|Δ| and whether the upper one is better."""
         check_numbers(namespace(scores), {"score": scores}, mask)
         known = Levels(labels, mask) if self.levels is None else Levels(constants(self.levels))
         column = torch.arange(scores.shape[1], device=scores.device, dtype=torch.float64)
@@ -76,10 +76,10 @@ class LambdaLoss(torch.nn.Module):  # type: ignore[misc,unused-ignore] # it may 
 
 
 class RankingMetric(Metric):  # type: ignore[misc,unused-ignore] # it may be absent
-    """The mean of a measure over queries, ties as means over all orders.
+    """The mean of a measure over queries, where ties count as means over all orders.
 
-    As torchmetrics' retrieval metrics have it: `update(preds, target, indexes)` takes scores, labels and the query of
-    each document, in any shape. Everything stays on the device.
+    As in the retrieval metrics of torchmetrics, `update(preds, target, indexes)` takes scores, labels and the query of
+    each document, in any shape. All computation stays on the device.
     """
 
     is_differentiable = False
@@ -90,7 +90,7 @@ class RankingMetric(Metric):  # type: ignore[misc,unused-ignore] # it may be abs
     indexes: list[Any]
 
     def __init__(self, measure: MeasureLike = "nDCG", **options: Any) -> None:
-        """Take a measure; the options are torchmetrics' own."""
+        """Take a measure, and the options of `torchmetrics.Metric`."""
         optional("torchmetrics", "torchmetrics", "torch")
         super().__init__(**options)
         self.measure = parse(measure)
@@ -98,16 +98,16 @@ class RankingMetric(Metric):  # type: ignore[misc,unused-ignore] # it may be abs
             self.add_state(name, default=[], dist_reduce_fx="cat")
 
     def update(self, preds: Any, target: Any, indexes: Any) -> None:
-        """Take scores, labels and queries of some documents."""
+        """Add the scores, labels and queries of some documents."""
         if not preds.shape == target.shape == indexes.shape:
             shapes = ", ".join(str(tuple(x.shape)) for x in (preds, target, indexes))
-            raise DataError(f"preds, target and indexes must have one shape; found {shapes}")
+            raise DataError(f"preds, target and indexes must have the same shape; found {shapes}")
         self.preds.append(preds.detach().reshape(-1))
         self.target.append(target.detach().reshape(-1))
         self.indexes.append(indexes.detach().reshape(-1))
 
     def compute(self) -> Any:
-        """Return the mean over all queries seen; 0 where there are none."""
+        """Return the mean over all queries seen so far, or 0 if there are none."""
         if not len(self.preds):
             return torch.zeros(())
         scores, labels, queries = (dim_zero_cat(x) for x in (self.preds, self.target, self.indexes))

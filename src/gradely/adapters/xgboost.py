@@ -1,6 +1,6 @@
 """XGBoost: measures as evaluation metrics and as objectives in `xgboost.train`.
 
-What `metric` and `objective` return can be pickled, so that what holds them can be, too.
+The results of `metric` and `objective` can be pickled.
 """
 
 from dataclasses import dataclass
@@ -17,10 +17,10 @@ __all__ = ["metric", "objective"]
 
 
 def metric(measure: MeasureLike) -> "XGBoostMetric":
-    """Return a metric for `xgboost.train(custom_metric=…)`: the mean over queries. XGBoost takes one.
+    """Return a metric for `xgboost.train(custom_metric=…)`: the mean over queries. XGBoost takes a single metric.
 
-    XGBRanker is no place for it: it calls a metric once per query and weights the values by the queries' lengths.
-    Stop early with `xgboost.callback.EarlyStopping(rounds, maximize=True, metric_name=…)`.
+    Do not use it with XGBRanker, which calls a metric once per query and weights the values by the lengths of the
+    queries. For early stopping, use `xgboost.callback.EarlyStopping(rounds, maximize=True, metric_name=…)`.
     """
     return XGBoostMetric(label(measure), parse(measure))
 
@@ -28,33 +28,33 @@ def metric(measure: MeasureLike) -> "XGBoostMetric":
 def objective(measure: MeasureLike = "nDCG", *, sigma: float = 1.0, truncation: int | None = 30) -> "XGBoostObjective":
     """Return an objective for `xgboost.train(obj=…)`: the lambdas of a measure, as means over all orders of ties.
 
-    The second derivatives are small, since a measure is at most 1 for a whole query: set `min_child_weight` to 0.001 or
-    so, since with the default, 1, hardly any leaf is made. XGBRanker takes no objective of one's own.
+    The second derivatives are small, since a measure is at most 1 for a whole query. So set `min_child_weight` to about
+    0.001: with the default of 1, trees have hardly any leaves. XGBRanker does not support custom objectives.
     """
     return XGBoostObjective(Objective(measure, sigma, truncation))
 
 
 @dataclass(frozen=True)
 class XGBoostMetric:
-    """A measure and its name, called as XGBoost calls a metric."""
+    """A measure and its name, with the interface of an XGBoost metric."""
 
     name: str
     measure: Measure
 
     def __call__(self, scores: Any, matrix: Any) -> tuple[str, float]:
-        """Return the name, and the mean over queries."""
+        """Return the name and the mean over queries."""
         (value,) = mean_values(scores, matrix.get_label(), [self.measure], group=_sizes(matrix))
         return self.name, value
 
 
 @dataclass(frozen=True)
 class XGBoostObjective:
-    """Lambdas of a measure, called as XGBoost calls an objective."""
+    """The lambdas of a measure, with the interface of an XGBoost objective."""
 
     lambdas: Objective
 
     def __call__(self, scores: Any, matrix: Any) -> tuple[Any, Any]:
-        """Return gradient and second derivative of each row."""
+        """Return the gradient and the second derivative of each row."""
         sizes, weight = _sizes(matrix), matrix.get_weight()
         gradient, hessian = self.lambdas(np.asarray(scores).ravel(), matrix.get_label(), sizes)
         if not len(weight):
@@ -64,7 +64,7 @@ class XGBoostObjective:
 
 
 def _sizes(matrix: Any) -> Any:
-    """Return how many rows each query has."""
+    """Return the number of rows of each query."""
     sizes = np.diff(matrix.get_uint_info("group_ptr").astype(np.int64))
     if not len(sizes):
         raise DataError("the data has no queries: give xgboost.DMatrix(…, qid=ids), or call set_group(sizes)")

@@ -1,6 +1,7 @@
-"""Relevance functions: from the labels of a query to what they are worth, before any gain.
+"""Relevance functions, which turn the labels of a query into relevance before any gain is applied.
 
-They are parts, not measures: NDCNG is nDCG with `max`, nDCGφ is nDCG with `phi`, and every graded measure takes any.
+They are parameters of measures: NDCNG is nDCG with `max`, nDCGφ is nDCG with `phi`, and every graded measure accepts
+all of them.
 """
 
 from collections.abc import Mapping
@@ -31,7 +32,7 @@ NAMED: dict[str, type[Relevance]] = {"identity": Identity, "binary": AtLeast, "m
 
 
 def relevance_of(value: RelevanceLike) -> Relevance:
-    """Return the relevance function for a name, for a {label: value} table, or the function itself."""
+    """Return the relevance function that a name or a {label: value} table stands for, or the function itself."""
     if isinstance(value, Relevance):
         return value
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What a relevance function is, and those that look at labels one by one: identity, binary, max, tables, shift."""
+"""The base class of relevance functions, and all of them except φ: identity, binary, max, tables, shift."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,36 +11,36 @@ from gradely.kernel.parameters import POSITIVE, Parametric, number, parameter, t
 
 
 class Relevance(Parametric, ABC):
-    """A function from labels to relevance; it may look at the query's whole pool."""
+    """A function from labels to relevance; it may depend on the whole pool of the query."""
 
     @property
     def by_label(self) -> bool:
-        """True if the relevance of a label depends on nothing else."""
+        """Whether the relevance of a document depends on its own label alone."""
         return False
 
     @abstractmethod
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with relevance in place of labels."""
+        """Return the batch with labels replaced by relevance."""
 
     @abstractmethod
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
-        """Return the collection's positive levels of relevance, ascending; None if each query has its own."""
+        """Return the positive relevance levels of the collection, ascending, or None if each query has its own."""
 
     @abstractmethod
     def top(self, levels: Levels) -> float:
-        """Return the highest relevance there can be in the collection."""
+        """Return the highest relevance that is possible in the collection."""
 
     def check(self, levels: Levels) -> None:
-        """Raise MeasureError where the function does not fit the collection's labels."""
+        """Raise MeasureError if the function does not fit the labels of the collection."""
 
     def fit(self, levels: Levels) -> Self:
-        """Return the function with what it takes from the collection settled; refuse labels it cannot take."""
+        """Return the function fitted to the labels of the collection; refuse labels it does not support."""
         self.check(levels)
         return self
 
 
 def highest_label(levels: Levels) -> float:
-    """Return the highest positive label of the collection, 0 if there is none."""
+    """Return the highest positive label of the collection, or 0 if there is none."""
     values = levels()
     return float(values[-1]) if values.shape[0] else 0.0
 
@@ -51,7 +51,7 @@ class Identity(Relevance):
     by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch as it is."""
+        """Return the batch unchanged."""
         return batch
 
     def levels(self, levels: Levels) -> tuple[float, ...]:
@@ -77,7 +77,7 @@ class AtLeast(Relevance):
     by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with 1 and 0 for labels."""
+        """Return the batch with labels replaced by 1 and 0."""
         return batch.relabel(
             batch.to_real(batch.grade >= self.threshold), batch.to_real(batch.pool >= self.threshold), batch.pooled
         )
@@ -96,22 +96,22 @@ class AtLeast(Relevance):
 
 
 class Max(Relevance):
-    """The label over the highest label of the query's pool, or over the top of a scale that is stated."""
+    """The label divided by the highest label of the query's pool, or by the given top of the scale."""
 
     scale: float | None = parameter(
         default=None,
-        doc="the top of the scale; by default that of the query's pool",
+        doc="the top of the scale; by default the highest label of the query's pool",
         kw_only=False,
         check=number("the highest label", POSITIVE),
     )
 
     @property
     def by_label(self) -> bool:
-        """True if a scale is stated; else the query's pool has one."""
+        """Whether a scale is given; otherwise, relevance depends on the query's pool."""
         return self.scale is not None
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with its labels divided; those of a query without a positive label stay as they are."""
+        """Return the batch with divided labels; queries without a positive label are unchanged."""
         xp = batch.xp
         highest = xp.max(batch.pool, axis=1, keepdims=True)
         scale = highest if self.scale is None else xp.full_like(highest, float(self.scale))
@@ -119,7 +119,7 @@ class Max(Relevance):
         return batch.relabel(batch.grade / scale, batch.pool / scale, batch.pooled)
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
-        """Return the labels over the stated scale."""
+        """Return the labels divided by the given scale, or None without one."""
         scale = self.scale
         return None if scale is None else tuple(float(level) / scale for level in levels())
 
@@ -128,12 +128,10 @@ class Max(Relevance):
         return 1.0
 
     def check(self, levels: Levels) -> None:
-        """Refuse labels above the stated scale."""
+        """Refuse labels above the given scale."""
         if self.scale is not None and highest_label(levels) > self.scale:
             top = to_python(highest_label(levels))
-            raise MeasureError(
-                f"the label {top} is above the stated scale of relevance={self}: use max({top}) or 'max'"
-            )
+            raise MeasureError(f"the label {top} is above the scale of relevance={self}: use max({top}) or 'max'")
 
     def __str__(self) -> str:
         """Print as in a measure's name."""
@@ -141,16 +139,16 @@ class Max(Relevance):
 
 
 class Tabled(Relevance):
-    """Relevance of one's own, label by label."""
+    """A table of relevance by label."""
 
     table: Table = parameter(default=Table(()), doc="relevance by label", kw_only=False)
     by_label = True
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with its labels looked up; the pool is sorted anew, since a table need not rise."""
+        """Return the batch with its labels looked up in the table."""
         xp = batch.xp
         pool = xp.where(batch.pooled, self.table(batch, batch.pool), -1.0)
-        order = xp.argsort(-pool, axis=1)
+        order = xp.argsort(-pool, axis=1)  # the pool is best first, and a table may give lower labels more relevance
         return batch.relabel(self.table(batch, batch.grade), pool[batch.row, order], batch.pooled[batch.row, order])
 
     def levels(self, levels: Levels) -> tuple[float, ...]:
@@ -158,7 +156,7 @@ class Tabled(Relevance):
         value = dict(self.table.values)
         return tuple(sorted({float(value[label]) for label in map(float, levels()) if value[label] > 0}))
 
-    def top(self, levels: Levels) -> float:  # noqa: ARG002 - the table says it
+    def top(self, levels: Levels) -> float:  # noqa: ARG002 - the table is enough
         """Return the highest value of the table."""
         return self.table.top
 
@@ -182,10 +180,10 @@ def check_next(_: str, value: Any) -> Relevance:
 
 
 class Shift(Relevance):
-    """The label less the level that means not relevant: a stated one, or the lowest label of the collection.
+    """The label minus the level that means not relevant, which is the lowest label of the collection by default.
 
-    Judgments of 1 to 5 stars, say, become 0 to 4, and judgments of -2 to 2 do, too; unjudged documents stay at 0. Where
-    labels below 0 are no levels but marks, like -2 for spam in TREC's Web tracks, do not shift: they have no gain
+    For example, ratings of 1 to 5 stars become 0 to 4, and so do labels of -2 to 2; unjudged documents stay at 0. Do
+    not shift if negative labels are marks rather than levels, like -2 for spam in TREC's Web tracks: they have no gain
     anyway. Another relevance function may follow, as in shift(1, 'max').
 
     Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011).
@@ -198,16 +196,16 @@ class Shift(Relevance):
         check=number("the label that means not relevant"),
     )
     then: Any = parameter(
-        default=Identity(), doc="the relevance function for the labels that are left", kw_only=False, check=check_next
+        default=Identity(), doc="the relevance function for the shifted labels", kw_only=False, check=check_next
     )
 
     @property
     def by_label(self) -> bool:
-        """True if what follows looks at labels one by one, too."""
+        """Whether the function that follows also depends on single labels alone."""
         return bool(self.then.by_label)
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with its labels shifted, as the function that follows has them."""
+        """Return the batch with its labels shifted and transformed by the function that follows."""
         by = float(self.level or 0)
         following: Callable[[Batch], Batch] = self.then
         return following(batch.relabel(batch.grade - by, batch.pool - by, batch.pooled))
@@ -216,17 +214,17 @@ class Shift(Relevance):
         return levels.lower_by(float(self.level or 0))
 
     def fit(self, levels: Levels) -> Self:
-        """Take the level from the collection unless it is stated."""
+        """Take the level from the collection unless it is given."""
         level = levels.lowest if self.level is None else self.level
         return self.replace(level=level, then=self.then.fit(levels.lower_by(float(level))))
 
     def levels(self, levels: Levels) -> tuple[float, ...] | None:
-        """Return the levels that follow from the labels less the shift."""
+        """Return the relevance levels of the shifted labels."""
         shifted: tuple[float, ...] | None = self.then.levels(self._shift(levels))
         return shifted
 
     def top(self, levels: Levels) -> float:
-        """Return the highest relevance there can be."""
+        """Return the highest relevance of the shifted labels."""
         return float(self.then.top(self._shift(levels)))
 
     def __str__(self) -> str:

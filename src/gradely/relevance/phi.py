@@ -1,4 +1,4 @@
-"""φ: relevance by how far a score stands out from its query's pool."""
+"""φ: relevance by how far a score stands out in the pool of its query."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -14,29 +14,30 @@ from gradely.relevance.labels import Relevance
 
 Points: TypeAlias = tuple[tuple[float, float], ...]
 FAR = 1e300
-"""scores beyond it may have quartiles whose differences are too large for numbers"""
+"""differences between the quartiles of larger scores may overflow"""
 
 
 class Phi(Relevance):
     """A monotone curve (PCHIP) through control points, from 0 at the median or less to 1 at the maximum.
 
-    The control points are those of the paper (`'paper'`: minimum, median, upper fence where the maximum lies beyond
-    it, maximum), those of the authors' code (`'code'`: the same idea, over the positive scores only), or one's own
-    list of (score, relevance). Where the median is the maximum, the paper's two demands contradict each other, and φ is
-    a step: 1 at the maximum, 0 below it.
+    The control points are those of the paper (`'paper'`: minimum, median, upper fence if the maximum lies beyond it,
+    and maximum), those of the authors' code (`'code'`: the same idea, over the positive scores only), or a list of
+    (score, relevance) pairs. If the median is the maximum, the paper's two conditions contradict each other, and φ is a
+    step: 1 at the maximum and 0 below it.
 
     Moniz, Torgo, Vinagre: Data-Driven Relevance Judgments for Ranking Evaluation (2016).
     """
 
     control: Any = parameter(
         default="paper",
-        doc="the control points: 'paper', 'code' or one's own list",
+        doc="the control points: 'paper', 'code' or a list of pairs",
         kw_only=False,
         check=lambda _, control: check_control(control),
     )
 
     def __call__(self, batch: Batch) -> Batch:
-        """Return the batch with φ in place of scores; φ never falls, so the pool stays best first."""
+        """Return the batch with scores replaced by φ."""
+        # φ is monotone, so the pool stays sorted
         if isinstance(self.control, str):
             batch = _scale(batch)
         at = batch.xp.concat([batch.grade, batch.pool], axis=1)
@@ -50,8 +51,8 @@ class Phi(Relevance):
     def levels(self, levels: Levels) -> None:
         """Return None: every query has its own curve."""
 
-    def top(self, levels: Levels) -> float:  # noqa: ARG002 - the curve ends there whatever the labels
-        """Return 1, or the relevance of one's own last point."""
+    def top(self, levels: Levels) -> float:  # noqa: ARG002 - the curve does not depend on the labels
+        """Return the relevance of the last control point."""
         return 1.0 if isinstance(self.control, str) else float(self.control[-1][1])
 
     def __str__(self) -> str:
@@ -62,7 +63,7 @@ class Phi(Relevance):
 
 
 def _scale(batch: Batch) -> Batch:
-    """Return the batch with scores of extreme size brought near 1, where no product overflows; φ is the same."""
+    """Return the batch with extreme scores scaled to about 1, so that no product overflows; φ does not change."""
     xp, room = batch.xp, headroom(batch)
     largest = xp.max(xp.abs(batch.pool), axis=1, keepdims=True)
     power = xp.log2(xp.where(largest > 0, largest, 1.0))
@@ -74,7 +75,7 @@ def _scale(batch: Batch) -> Batch:
 
 
 def check_control(points: Any) -> str | Points:
-    """Return which control points, or one's own: pairs of numbers that rise in score and do not fall in relevance."""
+    """Return the name of control points, or checked pairs with rising scores and relevance that never falls."""
     if isinstance(points, str):
         if points not in CONTROLS:
             raise MeasureError(f"no control points {points!r}: use 'paper', 'code' or a list like [(0, 0), (10, 1)]")
@@ -89,7 +90,7 @@ def check_control(points: Any) -> str | Points:
         raise MeasureError(
             f"φ needs at least two control points, finite, of relevance 0 or more; found {list(pairs)!r}"
         )
-    if not isfinite(float(pairs[-1][0]) - float(pairs[0][0])):  # a difference of whole numbers may be no float
+    if not isfinite(float(pairs[-1][0]) - float(pairs[0][0])):  # as floats, since integers never overflow
         raise MeasureError(f"control points lie too far apart; found {list(pairs)!r}")
     if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
         raise MeasureError(f"control points must rise in score and not fall in relevance; found {list(pairs)!r}")
@@ -104,18 +105,18 @@ def _interpolate_points(batch: Batch, at: Array, points: Points) -> Array:
 
 
 class Control(NamedTuple):
-    """The control points of each query, [Q, 1], before those that coincide are taken for one."""
+    """The control points of each query, [Q, 1], before equal ones are merged."""
 
     start: Array
-    """φ is 0 there"""
+    """the first point, where φ is 0"""
     median: Array
-    """and there"""
+    """the median, where φ is 0 as well"""
     w: Array
-    """where scores begin to stand out; left out unless it lies between median and maximum"""
+    """the score from which on scores stand out; ignored unless it lies between median and maximum"""
     high: Array
-    """φ is 1 there"""
+    """the maximum, where φ is 1"""
     spread: Array
-    """by which φ at w is 1 - (high - w)/spread"""
+    """the divisor in φ(w) = 1 - (high - w)/spread"""
 
     def level(self, xp: Any) -> Array:
         """Return φ at w."""
@@ -123,16 +124,16 @@ class Control(NamedTuple):
 
 
 def _paper(batch: Batch) -> Control:
-    """Return minimum, median, maximum, and w = Q3 + 1.5·IQR where the maximum lies beyond it."""
+    """Return the control points of the paper: minimum, median, maximum and w = Q3 + 1.5·IQR."""
     n = batch.xp.sum(batch.to_real(batch.pooled), axis=1, keepdims=True)
     low, q1, median, q3, high = (_quantile(batch, n, share) for share in (0.0, 0.25, 0.5, 0.75, 1.0))
     return Control(low, median, q3 + 1.5 * (q3 - q1), high, high - low)
 
 
 def _code(batch: Batch) -> Control:
-    """Return 0, and of the positive scores the median, the maximum, and w where the maximum lies beyond it.
+    """Return the control points of the authors' code: 0, and the median, the maximum and w of the positive scores.
 
-    w is the largest score that is not above the upper hinge + 1.5 × the hinge spread, as R's boxplot.stats has it.
+    w is the largest score that is at most the upper hinge + 1.5 × the hinge spread, as in R's boxplot.stats.
     """
     xp = batch.xp
     positive = batch.pooled & (batch.pool > 0)
@@ -149,10 +150,10 @@ CONTROLS = {"paper": _paper, "code": _code}
 
 
 def control_points(batch: Batch, control: str | Points) -> list[Points]:
-    """Return the control points of each query, (score, φ); none if no score stands out, so that φ is 0."""
+    """Return the control points (score, φ) of each query, or none if no score stands out and φ is 0."""
     if not isinstance(control, str):
         return [control] * int(batch.pool.shape[0])
-    # in units of 8 the fences of the largest numbers are numbers, too
+    # in units of 8, the fences of the largest numbers do not overflow
     unit = 8.0 if float(batch.xp.max(batch.xp.abs(batch.pool))) > FAR else 1.0
     small = batch.relabel(batch.grade / unit, batch.pool / unit, batch.pooled)
     points = CONTROLS[control](small)
@@ -162,7 +163,7 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
 
 
 def _distinct(start: float, median: float, w: float, high: float, level: float, lowest: float) -> Points:
-    """Return the points of one query as the curve takes them; a step has two at its score, the lower one first."""
+    """Return the points of the curve of one query; a step has two points at its score, the lower one first."""
     if lowest >= high or start >= high:
         return ()
     if median >= high:
@@ -173,10 +174,10 @@ def _distinct(start: float, median: float, w: float, high: float, level: float, 
 
 
 def _curve(batch: Batch, at: Array, control: Control) -> Array:
-    """Return φ through (start, 0), (median, 0), (w, 1 - (high - w)/spread) where median < w < high, (high, 1).
+    """Return φ through (start, 0), (median, 0), (w, 1 - (high - w)/spread) if median < w < high, and (high, 1).
 
-    Where start and median coincide they are one point. Where the median is the maximum, φ is 1 there and 0 below; where
-    no score stands out, it is 0.
+    If start equals median, they are one point. If the median is the maximum, φ is 1 there and 0 below; if no score
+    stands out, φ is 0.
     """
     xp, (start, median, w, high, _) = batch.xp, control
     zero, one = xp.zeros_like(high), xp.ones_like(high)
@@ -197,12 +198,12 @@ def _curve(batch: Batch, at: Array, control: Control) -> Array:
 
 
 def _quantile(batch: Batch, n: Array, share: float) -> Array:
-    """Return [Q, 1]: the quantile of the n highest scores of each pool, linearly interpolated."""
+    """Return [Q, 1]: a quantile of the n highest scores of each pool, linearly interpolated."""
     return _number(batch, n, 1 + (n - 1) * share)
 
 
 def _number(batch: Batch, n: Array, number: Array) -> Array:
-    """Return [Q, 1]: of the n highest scores, ascending, that with this number; between two, on the line."""
+    """Return [Q, 1]: the score with this number among the n highest in ascending order, linearly interpolated."""
     xp = batch.xp
     below = xp.floor(number)
 
@@ -219,8 +220,8 @@ def _number(batch: Batch, n: Array, number: Array) -> Array:
 def interpolate(xp: Any, x: Array, y: Array, at: Array) -> Array:
     """Return the curve through the points (x, y) [Q, P], x ascending, at the positions `at` [Q, N].
 
-    Outside the points the curve keeps the value of the nearest one. A row whose x do not ascend gives no sense, but no
-    error either, so that callers can choose rows afterwards.
+    Outside the points, the curve has the value of the nearest one. Rows whose x do not ascend have meaningless values
+    but raise no error, since callers choose among rows afterwards.
     """
     h = x[:, 1:] - x[:, :-1]
     secant = xp.where(h > 0, (y[:, 1:] - y[:, :-1]) / xp.where(h > 0, h, 1.0), 0.0)
@@ -233,7 +234,7 @@ def interpolate(xp: Any, x: Array, y: Array, at: Array) -> Array:
 
 
 def _slopes(xp: Any, h: Array, secant: Array) -> Array:
-    """Return the slope at every point."""
+    """Return the slope of the curve at every point."""
     if h.shape[1] == 1:
         return xp.concat([secant, secant], axis=1)
     left, right = secant[:, :-1], secant[:, 1:]
@@ -252,14 +253,14 @@ def _slopes(xp: Any, h: Array, secant: Array) -> Array:
 
 
 def _sides(xp: Any, a: Array, b: Array) -> Array:
-    """Return the sign of the product, which itself may be larger than any number, or too small for one."""
+    """Return the sign of a · b; the product itself may overflow or underflow."""
     return xp.sign(a) * xp.sign(b)
 
 
 def _end(xp: Any, h: Array, secant: Array) -> Array:
-    """Return the slope at an end from the two intervals next to it, the outer one first.
+    """Return the slope at an end of the curve from the two intervals next to it, the outer one first.
 
-    It has the sign of the outer secant, or is 0. It exceeds three times that only where the inner one turns.
+    The slope has the sign of the outer secant or is 0, and is at most three times as steep.
     """
     h0, h1, m0, m1 = h[:, :1], h[:, 1:], secant[:, :1], secant[:, 1:]
     width = h0 + h1
@@ -269,7 +270,7 @@ def _end(xp: Any, h: Array, secant: Array) -> Array:
 
 
 def _hermite(xp: Any, x: Array, h: Array, y: Array, slope: Array, at: Array) -> Array:
-    """Return the cubic with these values and slopes at x and x + h, at most as far as x + h."""
+    """Return the cubic with these values and slopes at x and x + h, evaluated at positions clipped to this interval."""
     width = xp.where(h > 0, h, 1.0)
     s = xp.clip((at - x) / width, min=0.0, max=1.0)
     rise = s * s * (3 - 2 * s)
