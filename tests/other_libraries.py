@@ -137,6 +137,7 @@ BEIR = {
     "P@10": "P@10",
     "MRR@10": "RR@10",
     "R_cap@10": "RelativeP@10",
+    "recall_cap@10": "RelativeP@10",
     "Hole@10": None,
     "Accuracy@10": None,
 }
@@ -165,7 +166,7 @@ RECBOLE = {
     "hit@10": "Success@10",
     "MAP@10": "AP@10",
     "Precision@10": "P@10",
-    "GAUC": "AUC",
+    "GAUC": None,  # weighted by the number of relevant items
     "AUC": "AUC",
     **dict.fromkeys(["MAE", "RMSE", "LogLoss", "ItemCoverage@10", "AveragePopularity@10"]),
     **dict.fromkeys(["ShannonEntropy@10", "GiniIndex@10", "TailPercentage@10"]),
@@ -208,8 +209,38 @@ CATBOOST = {
     "MRR": "RR",
     "ERR": "ERR",
     **dict.fromkeys(
-        ["NDCG:top=10;type=Exp", "PrecisionAt:top=5", "RecallAt:top=5", "MAP:top=10", "QueryAUC", "PFound"]
+        ["NDCG:top=10;type=Exp", "PrecisionAt:top=5", "RecallAt:top=5", "MAP:top=10", "ERR:top=5", "QueryAUC", "PFound"]
     ),
+}
+SCIKIT_LEARN = {
+    "ndcg_score": "nDCG",
+    "dcg_score": "DCG",
+    "average_precision_score": "AP",
+    "label_ranking_average_precision_score": "AP",
+    "roc_auc_score": "AUC",
+    **dict.fromkeys(["top_k_accuracy_score", "label_ranking_loss", "coverage_error"]),
+    **dict.fromkeys(["precision_score", "recall_score", "accuracy_score"]),
+}
+LENSKIT = {"RecipRank": "RR", "Hit": "Success", "Precision": "P", "Recall": "R", "NDCG": "nDCG", "DCG": "DCG"}
+RECOMMENDERS = dict.fromkeys(["map_at_k", "ndcg_at_k", "precision_at_k", "recall_at_k", "NDCG@K", "novelty"])
+HAYSTACK = {
+    "recall_single_hit": "Success",
+    "recall_multi_hit": "R",
+    "document_mrr": "RR",
+    "DocumentMRREvaluator": "RR",
+    "DocumentNDCGEvaluator": "nDCG",
+    **dict.fromkeys(["DocumentMAPEvaluator", "document_map", "DocumentRecallEvaluator", "faithfulness"]),
+}
+RAGAS = {
+    "id_based_context_precision": "P",
+    "id_based_context_recall": "R",
+    **dict.fromkeys(["context_precision", "context_recall", "faithfulness", "answer_relevancy"]),
+}
+ELASTICSEARCH = {
+    "precision": "P",
+    "recall": "R",
+    "mean_reciprocal_rank": "RR",
+    "expected_reciprocal_rank": "ERR",
 }
 NTCIREVAL = {
     "AP": "AP",
@@ -270,6 +301,12 @@ LIBRARIES = {
     "LightGBM": LIGHTGBM,
     "XGBoost": XGBOOST,
     "CatBoost": CATBOOST,
+    "scikit-learn": SCIKIT_LEARN,
+    "LensKit": LENSKIT,
+    "recommenders": RECOMMENDERS,
+    "Haystack": HAYSTACK,
+    "ragas": RAGAS,
+    "Elasticsearch": ELASTICSEARCH,
     "NTCIREVAL": NTCIREVAL,
     "TF-Ranking": TF_RANKING,
     "people": TYPED,

@@ -119,6 +119,28 @@ def test_names_from_elsewhere_are_read_or_refused_with_what_to_type(name, ours):
     assert all(text.startswith(("gradely trec_eval -m ", "-l")) or parse(text) for text in typed)
 
 
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("NDCG:top=10;type=Exp", "write `nDCG(gain='exp')@10`"),
+        ("DCG:top=5;denominator=Position", "write `DCG(discount='zipf')@5`"),
+        ("NDCG:top=10", "write `nDCG@10`"),
+        ("MAP:top=10", "CatBoost divides by at most 10 relevant documents, and `AP@10` by all"),
+        ("ERR:top=5", "takes labels as probabilities, and `ERR@5` derives them from grades"),
+        ("ndcg@10-", "write `nDCG(gain='exp')@10`"),
+        ("map@10-", "XGBoost divides by at most 10"),
+        ("map-", "write `map`"),
+        ("rank:ndcg", "write `nDCG(gain='exp')`"),
+        ("GAUC", "weights users by their number of relevant items"),
+        ("precision_at_k", "write a number, as in `precision@10`"),
+        ("document_map", "divides by the relevant documents that were found"),
+    ],
+)
+def test_a_hint_leads_to_the_quantity_that_was_meant_or_says_how_it_differs(name, says):
+    with pytest.raises(MeasureError, match=re.escape(says)):
+        parse(name)
+
+
 def test_a_class_or_a_measure_takes_a_cut_off():
     assert gradely.nDCG @ 10 == gradely.nDCG(k=10)
     assert gradely.nDCG(gain="exp") @ 10 == gradely.nDCG(k=10, gain="exp")
@@ -232,7 +254,7 @@ def test_what_belongs_to_the_class_and_what_has_no_default_is_no_field():
     [
         ("P+", "Pplus", None),
         ("D#-nDCG", "Dsharp_nDCG", None),
-        ("GAUC", "AUC", None),
+        ("AUROC", "AUC", None),
         ("hit@10", "Success", "hit@10 is read as Success@10"),
         ("ndcg10", "nDCG", "ndcg10 is read as nDCG@10"),
         ("CG", "DCG", "CG is read as DCG(discount='none')"),
@@ -244,6 +266,28 @@ def test_all_about_a_measure_is_found_by_any_of_its_names(name, measure, reading
     lines = capfd.readouterr().out.splitlines()
     assert lines[0] == measure
     assert (reading in lines) if reading else not any("is read as" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("P.5,10", "name each: P.5, P.10"),
+        ("ndcg@1,3,5,map", "name each: ndcg@1, ndcg@3, ndcg@5"),
+        ("nDCG@10;MAP", "put commas between them, as in nDCG@10,MAP"),
+        ("nDCG@10 MAP", "put commas between them, as in nDCG@10,MAP"),
+    ],
+)
+def test_several_measures_in_one_option_say_how_to_separate_them(typed, says, demo_files, capfd):
+    assert run(["evaluate", *demo_files, "-m", typed]) == 2
+    assert says in capfd.readouterr().err
+
+
+@pytest.fixture
+def demo_files(tmp_path):
+    """Return the paths of small qrels and of a run."""
+    (tmp_path / "q.txt").write_text("q 0 a 1\n")
+    (tmp_path / "r.txt").write_text("q Q0 a 1 0.5 t\n")
+    return [str(tmp_path / "q.txt"), str(tmp_path / "r.txt")]
 
 
 @pytest.mark.parametrize("text", ["nDCG@10,AP(rel=2)", " nDCG@10, AP(rel=2)", "nDCG@10 AP(rel=2)"])

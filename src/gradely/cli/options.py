@@ -275,10 +275,12 @@ def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = F
 def split_names(text: str) -> list[str]:
     """Return the names of measures that stand between commas; commas in brackets and in names belong to a measure.
 
-    >>> split_names("nDCG@10,eGAP(g=[0.2, 0.8]), MAP"), split_names("utility.1,-1,0,0")
-    (['nDCG@10', 'eGAP(g=[0.2, 0.8])', 'MAP'], ['utility.1,-1,0,0'])
+    So do commas before whole numbers, which are further cut-offs and refused by `parse`.
+
+    >>> split_names("nDCG@10,eGAP(g=[0.2, 0.8]), MAP"), split_names("utility.1,-1,0,0"), split_names("P.5,10,map")
+    (['nDCG@10', 'eGAP(g=[0.2, 0.8])', 'MAP'], ['utility.1,-1,0,0'], ['P.5,10', 'map'])
     """
-    names = [name.strip() for name in re.split(r",(?![^(]*\))(?![^\[]*\])", text)]
+    names = [name.strip() for name in re.split(r",(?![^(]*\))(?![^\[]*\])(?!\s*\d+\s*(?:,|$))", text)]
     if len(names) > 1:
         with suppress(MeasureError):
             parse(text)

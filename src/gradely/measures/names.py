@@ -29,7 +29,7 @@ ALIASES = {
     "SetR": "R",
     "SetF": "F",
     "SetRelP": "RelativeP",
-    "R_cap": "RelativeP",
+    **dict.fromkeys(("R_cap", "recall_cap"), "RelativeP"),
     "r-precision": "Rprec",
     "hits": "Utility(b=0)",
     "dcg_burges": "DCG(gain='exp')",
@@ -42,13 +42,16 @@ ALIASES = {
     "RetrievalRPrecision": "Rprec",
     "RetrievalNormalizedDCG": "nDCG",
     **dict.fromkeys(("average_precision", "mean_average_precision", "retrieval_average_precision"), "AP"),
-    **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "retrieval_reciprocal_rank"), "RR"),
-    **dict.fromkeys(("normalized_dcg", "retrieval_normalized_dcg"), "nDCG"),
+    **dict.fromkeys(("average_precision_score", "label_ranking_average_precision_score"), "AP"),
+    **dict.fromkeys(("reciprocal_rank", "mean_reciprocal_rank", "retrieval_reciprocal_rank", "recip_rank"), "RR"),
+    **dict.fromkeys(("normalized_dcg", "retrieval_normalized_dcg", "ndcg_score", "document_ndcg"), "nDCG"),
+    "DocumentNDCGEvaluator": "nDCG",
+    **dict.fromkeys(("document_mrr", "DocumentMRREvaluator"), "RR"),
     **dict.fromkeys(("normalized_discounted_cumulative_gain", "normalized_discounted_cumulated_gain"), "nDCG"),
-    **dict.fromkeys(("discounted_cumulative_gain", "discounted_cumulated_gain"), "DCG"),
-    **dict.fromkeys(("Hit", "HR", "hit_ratio", "success_rate", "retrieval_hit_rate"), "Success"),
-    **dict.fromkeys(("pre", "prec", "PrecisionAt", "retrieval_precision"), "P"),
-    **dict.fromkeys(("RecallAt", "retrieval_recall"), "R"),
+    **dict.fromkeys(("discounted_cumulative_gain", "discounted_cumulated_gain", "dcg_score"), "DCG"),
+    **dict.fromkeys(("Hit", "HR", "hit_ratio", "success_rate", "retrieval_hit_rate", "recall_single_hit"), "Success"),
+    **dict.fromkeys(("pre", "prec", "PrecisionAt", "retrieval_precision", "id_based_context_precision"), "P"),
+    **dict.fromkeys(("RecallAt", "retrieval_recall", "recall_multi_hit", "id_based_context_recall"), "R"),
     "f1_score": "F1",
     "retrieval_r_precision": "Rprec",
     "expected_reciprocal_rank": "ERR",
@@ -66,13 +69,15 @@ ALIASES = {
     **dict.fromkeys(("gR", "generalized_recall", "generalised_recall"), "R(relevance='identity')"),
     "ARHR": "DCG(relevance='binary', discount='zipf')",
     "MSnDCG": "nDCG",
-    **dict.fromkeys(("RetrievalAUROC", "retrieval_auroc", "AUROC", "GAUC"), "AUC"),
+    **dict.fromkeys(("RetrievalAUROC", "retrieval_auroc", "AUROC", "roc_auc_score"), "AUC"),
     "ordered_pair_accuracy": "OPA",
     "P-plus": "Pplus",
+    "compatibility": "Compat",
     "set_map": "SetAP",
     "rbp_resid": "RBPresidual(p=0.9)",
 }
-"""other names, of ir_measures, ranx, torchmetrics, BEIR, MTEB, RecBole, XGBoost; case, - and _ do not matter"""
+"""other names, of ir_measures, ranx, torchmetrics, scikit-learn, BEIR, MTEB, Haystack, ragas, RecBole, XGBoost; case, -
+and _ do not matter"""
 PATTERNS = {
     r"map": "AP",
     r"map_cut[._](\d+)": "AP@{}",
@@ -80,7 +85,6 @@ PATTERNS = {
     r"P[._](\d+)": "P@{}",
     r"recall[._](\d+)": "R@{}",
     r"success[._](\d+)": "Success@{}",
-    r"recip_rank": "RR",
     r"set_P": "P",
     r"set_recall": "R",
     r"set_F": "F1",
@@ -114,6 +118,9 @@ _COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` p
 _TREC = "`gradely trec_eval -m {}` prints it"
 _ITEMS = "it is about the items that are shown, not about how well they are ranked: `nDCG` and `R` are"
 _PREDICTION = "it compares predicted with true numbers, and no ranking: `nDCG` takes true numbers as labels"
+_FOUND = "it divides by the relevant documents that were found: `AP{at}` divides by all of them"
+_TEXTS = "it has a language model, or a distance of texts, judge what was retrieved: `P{at}` and `R{at}` take judgments"
+_CLASSES = "it is about classes, and not about a ranking: `P{at}` and `R{at}` are about the first k documents"
 _AUC = "`AUC` is the area under the whole curve of a query, and `OPA` the same for graded labels"
 _OBJECTIVE = "it is an objective for learning to rank, and no measure: {}"
 _PREFERENCES = "it needs preference judgments, which gradely does not read; `bpref` is near it with qrels"
@@ -125,7 +132,18 @@ REFUSED = {
     **{name: _TREC.format(name) for name in ("ndcg_rel", "Rndcg", "Rprec_mult", "yaap", "ideal_dcg")},
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
     "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; in ir_measures it is `AUC{at}`",
-    "top_k_accuracy": "it is `Success{at}`",
+    **dict.fromkeys(("top_k_accuracy", "top_k_accuracy_score"), "it is `Success{at}`"),
+    "GAUC": "RecBole weights users by their number of relevant items, and `AUC` all users alike",
+    **dict.fromkeys(("document_map", "DocumentMAPEvaluator", "context_precision"), _FOUND),
+    **dict.fromkeys(
+        ("document_recall", "DocumentRecallEvaluator"), "it is `Success{at}` for single hits, else `R{at}`"
+    ),
+    **dict.fromkeys(("context_recall", "non_llm_context_recall", "non_llm_context_precision_with_reference"), _TEXTS),
+    **dict.fromkeys(("faithfulness", "answer_relevancy", "response_relevancy", "context_relevancy"), _TEXTS),
+    **dict.fromkeys(("precision_score", "recall_score", "accuracy_score"), _CLASSES),
+    **dict.fromkeys(("label_ranking_loss", "ranking_loss"), "without ties, it is 1 - `AUC`"),
+    "coverage_error": "lower would be better; `R{at}` is the share of the relevant documents down to a rank",
+    **dict.fromkeys(("infNDCG", "statAP", "xinfAP"), "it needs a sample with probabilities; `infAP` is near it"),
     "Hole": "`Unjudged` says it by the judgments of the query itself",
     **dict.fromkeys(
         ("RetrievalFallOut", "retrieval_fall_out"),
@@ -294,8 +312,8 @@ def _threshold(base: str, level: str) -> dict[str, float]:
 
 def _quote(text: str) -> str:
     """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
-    if match := re.fullmatch(r"(\w+)[._](\d+(?:,\d+)+)", text):
-        names = ", ".join(f"{match[1]}.{k}" for k in match[2].split(","))
+    if match := re.fullmatch(r"(\w+)([._@])(\d+(?:, *\d+)+)", text):
+        names = ", ".join(f"{match[1]}{match[2]}{int(k)}" for k in match[3].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
     name, *rest = re.split(r"(?=[@(])", text, maxsplit=1)
     return re.sub(r"(?<=[^\W\d_])-(?=[^\W\d_])", "_", name) + "".join(rest)
@@ -311,6 +329,9 @@ def _tree(text: str) -> ast.expr:
 
 
 def _unreadable(text: str) -> NoReturn:
+    names = re.split(r"[;\s]+", text.strip())
+    if len(names) > 1 and all(re.fullmatch(r"[\w.-]+(@\d+)?", name) for name in names):
+        raise MeasureError(f"{text} is several measures: put commas between them, as in {','.join(names)}")
     raise MeasureError(f"cannot read the measure {text!r}: write it like nDCG@10 or AP(rel=2)@100")
 
 
@@ -328,14 +349,34 @@ def _mark_cutoff(text: str) -> str:
 
 def _refuse_form(text: str) -> None:
     """Refuse names that only one tool writes so, and say what to type."""
-    if match := re.fullmatch(r"(\w+(?:@\d+)?)-", text):
-        raise MeasureError(f"{text}: queries without a relevant document count as 0 here anyway: write `{match[1]}`")
+    if match := re.fullmatch(r"(\w+)(@\d+)?-", text):
+        write = _in_boosting("XGBoost", match[1], match[2] or "", "type=Exp")
+        raise MeasureError(f"{text}: queries without a relevant document count as 0 here anyway: {write}")
     if match := re.fullmatch(r"rank:(ndcg|map)", text):
-        raise MeasureError(f"{text} is an objective of XGBoost, and no measure: write `{match[1]}`")
-    if match := re.fullmatch(r"(\w+):top=(\d+)(?:;.*)?", text):
-        raise MeasureError(f"{text}: write the cut-off of CatBoost as `{match[1]}@{match[2]}`")
+        write = _in_boosting("XGBoost", match[1], "", "type=Exp")
+        raise MeasureError(f"{text} is an objective of XGBoost, and no measure: {write}")
+    if match := re.fullmatch(r"(\w+):top=(\d+)(?:;(.*))?", text):
+        write = _in_boosting("CatBoost", match[1], f"@{match[2]}", match[3] or "")
+        raise MeasureError(f"{text} is a name of CatBoost: {write}")
+    if match := re.fullmatch(r"(.*?)(?:@|[_-]at[_-])[kK]", text):
+        raise MeasureError(f"{text}: k is the cut-off: write a number, as in `{match[1]}@10`")
     if text.startswith("nauc_"):
         raise MeasureError(f"{text} says how well a model knows where it fails; `nDCG@10` says how well it ranks")
+
+
+def _in_boosting(tool: str, name: str, at: str, options: str) -> str:
+    """Return what to write for a measure of XGBoost or CatBoost with options like type=Exp, or how ours differs."""
+    plain = plain_name(name)
+    if plain in ("ndcg", "dcg"):
+        gain = "gain='exp'" if "type=Exp" in options else ""
+        discount = "discount='zipf'" if "denominator=Position" in options else ""
+        given = ", ".join(filter(None, (gain, discount)))
+        return f"write `{'nDCG' if plain == 'ndcg' else 'DCG'}{given and f'({given})'}{at}`"
+    if plain == "map" and at:
+        return f"{tool} divides by at most {at[1:]} relevant documents, and `AP{at}` by all of them"
+    if plain == "err" and tool == "CatBoost":
+        return f"it takes labels as probabilities, and `ERR{at}` derives them from grades"
+    return f"write `{name}{at}`"
 
 
 def _find_measure(name: str, typed: str, at: str = "") -> Measure:

@@ -217,7 +217,7 @@ class AUC(PairMeasure, Binary):
     Ties: a tied pair counts one half. Where k divides a tie group, the mean is taken over how many relevant documents
     are inside. No relevant document, or no other, in the top k: 0.
     Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic curve
-    (1982); called Accuracy in ir_measures, GAUC for recommendations.
+    (1982); called Accuracy in ir_measures.
 
     >>> from gradely import AUC, from_arrays
     >>> AUC()(from_arrays([4, 3, 2, 1], [1, 0, 1, 0])).tolist() == [(2 + 1) / (2 * 2)]
