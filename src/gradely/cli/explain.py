@@ -8,7 +8,7 @@ from gradely.cli import options
 from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments, split_names
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
-from gradely.evaluation.explain import LONG, explain
+from gradely.evaluation.explain import FEW_ORDERS, LONG, MOST_ORDERS, explain
 from gradely.measures.names import parse
 
 
@@ -41,6 +41,12 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
     type=click.IntRange(min=1),
     help=f"Number of documents to show, from the top.  [default: {LONG} in a table, all in other formats]",
 )
+@click.option(
+    "--orders",
+    type=click.IntRange(0, MOST_ORDERS),
+    help="Show each order of the tied documents that matter with its value, if there are at most this many.  "
+    f"[default: {FEW_ORDERS}]",
+)
 @options.queries_text
 @options.docs_text
 @options.inputs
@@ -52,6 +58,7 @@ def command(
     *,
     measure: str,
     depth: int | None,
+    orders: int | None,
     queries_text: str | None,
     docs_text: str | None,
     policies: dict[str, Any],
@@ -71,6 +78,7 @@ def command(
         query,
         measure,
         depth=depth,
+        orders=orders,
         queries_text=queries_text,
         docs_text=docs_text,
         **policies,

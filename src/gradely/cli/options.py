@@ -323,7 +323,20 @@ GROUPS = {
         *("document_pattern", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
     ),
     "Output": (
-        *("path", "form", "digits", "per_query", "worst", "best", "sort", "against", "depth", "pairs", "influence"),
+        *(
+            "path",
+            "form",
+            "digits",
+            "per_query",
+            "worst",
+            "best",
+            "sort",
+            "against",
+            "depth",
+            "orders",
+            "pairs",
+            "influence",
+        ),
         *("by_query", "figure", "page", "pool", "title", "summary", "junit", "save", "safe_csv", "help"),
     ),
 }

@@ -18,11 +18,12 @@ from gradely.data.selection import read_selected
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.data.tie_breaking import break_ties
 from gradely.data.uncertain import UncertainQrels
-from gradely.errors import NotFinite, clip
+from gradely.errors import InputError, NotFinite, clip
 from gradely.evaluation.evaluate import open_as
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Result, Section
+from gradely.evaluation.result import Result, Section, to_html
 from gradely.evaluation.sampled import has_mean, measure_drawn
+from gradely.evaluation.tie_orders import TieOrders, list_orders
 from gradely.evaluation.values import name_query, refuse_extremes
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.ties import order_ties
@@ -50,7 +51,9 @@ LONG = 1000
 """documents that a printed table shows, where no depth is given"""
 DEPTH = 20
 """how many documents a notebook shows"""
-ABSENT = ("query_text", "texts", "uncertain", "samples", "sampling_error")
+FEW_ORDERS, MOST_ORDERS = 6, 120
+"""entries of the table of orders of tied documents: by default, those of three documents, and at most, those of five"""
+ABSENT = ("query_text", "texts", "uncertain", "samples", "sampling_error", "orders")
 """fields that JSON has only where they say something"""
 
 
@@ -132,6 +135,10 @@ class Explanation(Result):
     """what the query says, where its text was asked for"""
     texts: Mapping[str, str] | None = None
     """of documents, as far as they have one; None if nobody asked for them"""
+    orders: TieOrders | None = None
+    """the orders of tied documents with the value in each, where they are few; without entries if no order matters"""
+    most_orders: int | None = None
+    """how many entries the table of orders may have, if the caller said so"""
     notes: ClassVar[Sequence[Note]] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
@@ -206,6 +213,8 @@ class Explanation(Result):
         sections: list[Section] = [] if self.query_text is None else [f"{self.query}: {self.query_text}"]
         sections += [self.table(digits, depth)] if self.lines else []
         sections.append(self.sentences(digits, depth))
+        if self.orders is not None and self.orders.entries:
+            sections += [self.describe_orders(digits), self.orders_table(digits)]
         ideal = self.ideal_table(digits, depth)
         if ideal.rows:
             sections += [self.describe_ideal(digits), ideal]
@@ -214,7 +223,9 @@ class Explanation(Result):
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, all documents included."""
         lines = {key: [line.as_dict() for line in getattr(self, key)] for key in ("lines", "ideal")}
-        absent = {"depth", *(name for name in ABSENT if getattr(self, name) is None)}
+        if self.orders is not None:
+            lines["orders"] = self.orders.as_list()
+        absent = {"depth", "most_orders", *(name for name in ABSENT if getattr(self, name) is None)}
         return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
@@ -245,9 +256,40 @@ class Explanation(Result):
             lines.append(f"the value, and what each document adds to it, is {drawn}")
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
 
+    def orders_table(self, digits: int = 4) -> Table:
+        """Return one row per order of the tied documents, or per orders that differ in nothing, with the value."""
+        orders = self.orders or TieOrders((), ())
+        counted = orders.total is not None
+        header = [
+            *(f"ranks {places}" for places in orders.ranks),
+            "orders" if counted else "share of orders",
+            self.measure,
+        ]
+        rows = [[*entry.places, entry.orders if counted else entry.share, entry.value] for entry in orders.entries]
+        return Table(header, rows, digits)
+
+    def describe_orders(self, digits: int = 4) -> str:
+        """Return what stands above the table of orders: how many there are, and their mean."""
+        orders = self.orders or TieOrders((), ())
+        total = f" in each of the {orders.total:,} orders" if orders.total is not None else " by the order"
+        rest = (
+            "; …: any order of the rest"
+            if any("…" in place for entry in orders.entries for place in entry.places)
+            else ""
+        )
+        return f"{self.measure}{total} of the tied documents, whose mean is {show_number(self.value, digits)}{rest}:"
+
     def remarks(self) -> list[str]:
-        """Return how many documents have a text, where texts were asked for and some have none."""
-        return [] if self.texts is None else describe_missing(self.texts, self._documents(), "document")
+        """Return how many documents lack a text, and why orders that were asked for are not shown."""
+        remarks = [] if self.texts is None else describe_missing(self.texts, self._documents(), "document")
+        if self.most_orders is None or (self.orders is not None and self.orders.entries):
+            return remarks
+        if self.orders is None:
+            return [
+                *remarks,
+                f"tied documents have more than {count_of(self.most_orders, 'order')} that matter to {self.measure}",
+            ]
+        return [*remarks, f"no order of tied documents changes {self.measure}"]
 
     def _documents(self) -> list[str]:
         """Return the documents that are shown: those that were retrieved, and the judged ones."""
@@ -274,7 +316,17 @@ class Explanation(Result):
         table = grid(shown.table()) if self.lines else ""
         ideal = shown.ideal_table()
         folded = fold(self.describe_ideal(), grid(ideal)) if ideal.rows else ""
-        return box(heading(title), table, bullets(shown.sentences()), folded)
+        orders = ""
+        if self.orders is not None and self.orders.entries:
+            orders = to_html(self.describe_orders()) + grid(self.orders_table())
+        return box(
+            heading(title),
+            table,
+            bullets(shown.sentences()),
+            orders,
+            folded,
+            bullets(self.remarks()),
+        )
 
 
 def name_subtopics(subtopics: Mapping[str, float] | None) -> str | None:
@@ -308,6 +360,7 @@ def explain(
     seed: int = 0,
     samples: int = SAMPLES,
     depth: int | None = None,
+    orders: int | None = None,
     columns: Names | None = None,
     duplicates: str = "error",
     document_pattern: str | None = None,
@@ -319,9 +372,9 @@ def explain(
     """Explain the value of a measure on one query.
 
     `ties`, `seed` and `samples` are as in evaluate, too. `depth` is how many documents are printed, a thousand by
-    default. `columns`, `duplicates`, `document_pattern`,
-    `exclude` and `exclude_self` are as in evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and
-    texts, are shown beside the ids.
+    default. If `ties` is "expected" and tied documents have at most `orders` orders that matter, by default 6, each
+    order is shown with its value. `columns`, `duplicates`, `document_pattern`, `exclude` and `exclude_self` are as in
+    evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and texts, are shown beside the ids.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -338,15 +391,30 @@ def explain(
         duplicates=duplicates,
         document_pattern=document_pattern,
     )
+    if orders is not None:
+        _check_orders(orders, settings)
     needed = parse(measure).needs_subtopics
     judgments = read_selected(qrels, settings, columns, exclude=exclude, subtopics=needed)
     ranking, query = open_as(run, columns, settings), str(query)
     judgments.check_query(query)
-    explanation = replace(_explain(judgments, ranking, query, measure, settings), depth=depth)
+    if orders and isinstance(judgments, UncertainQrels):
+        raise InputError("labels are probabilities: orders of tied documents are shown for plain labels only")
+    most = FEW_ORDERS if orders is None else orders
+    explanation = replace(_explain(judgments, ranking, query, measure, settings, most), depth=depth, most_orders=orders)
     return explanation.with_texts(queries_text, docs_text)
 
 
-def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings) -> Explanation:
+def _check_orders(orders: int, settings: Settings) -> None:
+    """Refuse a number of orders that cannot be shown, and policies that take one order."""
+    if isinstance(orders, bool) or not isinstance(orders, int) or not 0 <= orders <= MOST_ORDERS:
+        raise InputError(f"orders is a whole number from 0 to {MOST_ORDERS}, not {clip(str(orders))}")
+    if orders and settings.ties != "expected":
+        raise InputError(f"orders of tied documents need the tie policy expected, not {settings.ties}")
+
+
+def _explain(
+    qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings, most_orders: int
+) -> Explanation:
     """Return the explanation of a query that has judgments."""
     fitted = fit_all({label(measure): parse(measure)}, qrels.levels)[label(measure)]
     scores = _ranking(qrels, ranking, query, settings)
@@ -373,7 +441,18 @@ def _explain(qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, setti
         samples=None if part.error is None else settings.samples,
         sampling_error=part.error,
         uncertain=None if chances is None else sum(len(entry) > 1 for entry in chances),
+        orders=_list_orders(qrels, scores, query, fitted, settings, most_orders),
     )
+
+
+def _list_orders(
+    qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings, most: int
+) -> TieOrders | None:
+    """Return the orders of tied documents; None if there are too many, or ties are not treated as expected."""
+    if not most or settings.ties != "expected" or isinstance(qrels, UncertainQrels):
+        return None
+    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
+    return list_orders(measure, view, docs, most)
 
 
 def _labels(qrels: Qrels, query: str) -> dict[str, float]:

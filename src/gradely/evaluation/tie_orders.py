@@ -1,0 +1,226 @@
+"""The orders of the tied documents of one query, with the value of a measure in each.
+
+Orders are written down from the top, one place at a time. Where no order of the remaining documents changes the value,
+the rest stays open, and one entry stands for all of these orders.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from itertools import groupby
+from math import factorial, prod
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from gradely.evaluation.notes import SAME
+from gradely.kernel.batch import Batch
+from gradely.measures import Measure
+from gradely.measures.searched_measure import ArrangedMeasure, SearchedMeasure
+
+COUNTED = 12
+"""the longest tie group whose orders are counted, 479 million; of longer ones, each entry has its share alone"""
+ALIKE = 3
+"""documents of a kind that are named in every place where one of them may stand"""
+
+
+class TieOrder(NamedTuple):
+    """Orders of the tied documents that have the same value."""
+
+    places: tuple[str, ...]
+    """the documents of each tie group from top to bottom; "…" is any order of the rest"""
+    share: float
+    """the share of all orders of tied documents that these are"""
+    orders: int | None
+    """how many these are; None if a tie group has more than 12 documents"""
+    value: float
+    """the value of the measure in each of them"""
+
+
+class TieOrders(NamedTuple):
+    """All orders of the tied documents that matter to a measure."""
+
+    ranks: tuple[str, ...]
+    """the ranks of each tie group whose order matters, such as "2–4" """
+    entries: tuple[TieOrder, ...]
+
+    @property
+    def total(self) -> int | None:
+        """The number of orders in all; None if they are not counted."""
+        counts = [entry.orders for entry in self.entries]
+        return None if None in counts else sum(cast("list[int]", counts))
+
+    def as_list(self) -> list[dict[str, Any]]:
+        """Return the entries as plain data; the number of orders only where it is counted."""
+        return [
+            {name: value for name, value in entry._asdict().items() if value is not None}
+            | {"places": [{"ranks": r, "documents": d} for r, d in zip(self.ranks, entry.places, strict=True)]}
+            for entry in self.entries
+        ]
+
+
+class _Partial(NamedTuple):
+    """A ranking of which the tie groups are ordered in part, as columns of a batch."""
+
+    columns: tuple[int, ...]
+    above: tuple[int, ...]
+    tied: tuple[int, ...]
+    share: Fraction
+    kinds: Mapping[int, tuple[float, ...]]
+    """the kinds of documents that are placed so far, by the number of documents above the tie group"""
+
+
+class _Group(NamedTuple):
+    """The rest of a tie group: its first place, its columns, and how many documents of each kind it has."""
+
+    above: int
+    columns: range
+    size: int
+    kinds: Counter[float]
+
+
+def list_orders(measure: Measure, view: Batch, documents: Sequence[str], most: int) -> TieOrders | None:
+    """Return the orders of tied documents of a batch of one query with relevance; None if entries are more than `most`.
+
+    Documents of a kind are interchangeable, and so are documents without gain and unjudged ones. There are no entries
+    if no order changes the value.
+    """
+    return _Orders(measure, view, documents).search(most)
+
+
+class _Orders:
+    """A batch of one query with relevance, the kinds of its documents, and its tie groups."""
+
+    def __init__(self, measure: Measure, view: Batch, documents: Sequence[str]) -> None:
+        self.measure, self.view, self.documents = measure, view, documents
+        if isinstance(measure, SearchedMeasure | ArrangedMeasure):
+            kinds = measure.kinds(view)
+        else:
+            kinds = measure.priority(view)
+        self.kind = np.asarray(kinds, np.float64)[0, : len(documents)].tolist()
+        width = len(documents)
+        above, tied = (tuple(column[0, :width].tolist()) for column in (view.above, view.tied))
+        self.root = _Partial(tuple(range(width)), above, tied, Fraction(1), {})
+        self.groups = {group.above: group for group in self._open_groups(self.root)}
+
+    def search(self, most: int) -> TieOrders | None:
+        """Write orders down from the top, until the rest of each changes nothing."""
+        done: list[tuple[_Partial, float]] = []
+        todo = [self.root]
+        while todo:
+            if len(done) + len(todo) > most:
+                return None
+            ranking = todo.pop()
+            if self._is_decided(ranking):
+                done.append((ranking, self._value(ranking)))
+            else:
+                todo += reversed(self._branch(ranking))
+        if len(done) == 1:
+            return TieOrders((), ())
+        matter = sorted({above for ranking, _ in done for above in ranking.kinds})
+        groups = [self.groups[above] for above in matter]
+        counted = all(group.size <= COUNTED for group in groups)
+        total = prod(factorial(group.size) for group in groups) if counted else None
+        entries = [
+            TieOrder(
+                tuple(self._write(group, ranking.kinds.get(group.above, ())) for group in groups),
+                float(ranking.share),
+                None if total is None else int(ranking.share * total),
+                value,
+            )
+            for ranking, value in done
+        ]
+        return TieOrders(tuple(f"{group.above + 1}–{group.above + group.size}" for group in groups), tuple(entries))
+
+    def _is_decided(self, ranking: _Partial) -> bool:
+        """True if the best order of what is left has the value of the worst."""
+        worst, best = (self._value(ranking, ties) for ties in ("worst", "best"))
+        return _same(worst, best)
+
+    def _branch(self, ranking: _Partial) -> list[_Partial]:
+        """Return the rankings with one more place taken, in the first tie group where that changes the mean."""
+        first: list[_Partial] = []
+        for group in self._open_groups(ranking):
+            children = [self._place(ranking, group, kind) for kind in sorted(group.kinds, reverse=True)]
+            values = [self._value(child) for child in children]
+            if not _same(min(values), max(values)):
+                return children
+            first = first or children
+        return first
+
+    def _open_groups(self, ranking: _Partial) -> Iterator[_Group]:
+        """Yield the tie groups that have documents of several kinds."""
+        start = 0
+        while start < len(ranking.columns):
+            above, size = ranking.above[start], ranking.tied[start]
+            stop = start
+            while stop < len(ranking.columns) and ranking.above[stop] == above:
+                stop += 1
+            kinds = Counter(self.kind[ranking.columns[i]] for i in range(start, stop))
+            kinds[0.0] += size - (stop - start)
+            if len(kinds := +kinds) > 1:
+                yield _Group(above, range(start, stop), size, kinds)
+            start = stop
+
+    def _place(self, ranking: _Partial, group: _Group, kind: float) -> _Partial:
+        """Return the ranking with a document of some kind at the first place of a tie group."""
+        columns, above, tied = (list(part) for part in ranking[:3])
+        start = group.columns.start
+        for i in group.columns:
+            above[i], tied[i] = group.above + 1, group.size - 1
+        unjudged = group.size - len(group.columns)
+        if kind or not unjudged:
+            place = next(i for i in group.columns if self.kind[columns[i]] == kind)
+            columns.insert(start, columns.pop(place))
+            above[start], tied[start] = group.above, 1
+        share = ranking.share * Fraction(group.kinds[kind], group.size)
+        top = max(known for known in self.groups if known <= group.above)
+        kinds = {**ranking.kinds, top: (*ranking.kinds.get(top, ()), kind)}
+        return _Partial(tuple(columns), tuple(above), tuple(tied), share, kinds)
+
+    def _value(self, ranking: _Partial, ties: str = "expected") -> float:
+        """Return the value of a ranking: the mean over all orders of what is left, or an extreme."""
+        width = len(ranking.columns)
+        if not width:
+            return float(self.measure.compute_from_relevance(self.view.with_ties(ties))[0])
+        view, order = self.view, np.array([ranking.columns])
+        above, tied = np.array([ranking.above]), np.array([ranking.tied])
+        batch = view.reorder(
+            ties=ties,
+            grade=view.grade[:, order[0]],
+            judged=view.judged[:, order[0]],
+            above=above,
+            tied=tied,
+            first=np.searchsorted(above[0], above[0], side="left")[None, :],
+            last=np.searchsorted(above[0], above[0], side="right")[None, :],
+            subtopics=None if view.subtopics is None else view.subtopics.reorder(order),
+        )
+        return float(self.measure.compute_from_relevance(batch)[0])
+
+    def _write(self, group: _Group, placed: tuple[float, ...]) -> str:
+        """Return the documents of a tie group from top to bottom, as far as their order matters."""
+        left = group.kinds - Counter(placed)
+        rest = [kind for kind in left.elements() if len(left) == 1]
+        texts = [self._name(group, kind, count) for kind, count in _runs((*placed, *rest))]
+        return " > ".join([*texts, *(["…"] if len(left) > 1 else [])])
+
+    def _name(self, group: _Group, kind: float, count: int) -> str:
+        """Return the name of one document of a kind, or how many such documents follow each other.
+
+        Documents without gain are others, as unjudged ones are.
+        """
+        named = sorted(self.documents[i] for i in group.columns if self.kind[i] == kind)
+        if len(named) == group.kinds[kind] and (len(named) == 1 or (kind and len(named) <= ALIKE)):
+            return " > ".join(["/".join(named)] * count)
+        if kind:
+            return f"{count} like {named[0]}"
+        return "1 other" if count == 1 else f"{count} others"
+
+
+def _runs(kinds: Iterable[float]) -> list[tuple[float, int]]:
+    """Return each kind with how often it follows itself."""
+    return [(kind, sum(1 for _ in run)) for kind, run in groupby(kinds)]
+
+
+def _same(low: float, high: float) -> bool:
+    return high - low <= SAME * max(1.0, abs(low), abs(high))
