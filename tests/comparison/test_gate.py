@@ -170,6 +170,42 @@ def test_a_gate_that_can_show_nothing_says_so(queries, options, kinds):
     assert [note.kind for note in constant.notes] == ["spreadless"]
 
 
+@pytest.mark.parametrize(
+    ("queries", "names", "needed"), [(2, ["RR"], 5), (4, ["RR"], 5), (5, ["RR", "AP"], 6), (5, ["RR"] + 3 * ["AP"], 7)]
+)
+@pytest.mark.parametrize("test", ["wilcoxon", "randomization"])
+def test_signs_of_too_few_queries_decide_nothing_and_the_sentence_says_how_many_would(test, queries, names, needed):
+    """It said "deciding takes about 2 queries" of two, and named a drop that they would show."""
+    names = dict(zip(["RR", "AP", "P@5", "R@5"], names, strict=False))
+    new, old = 0.3 + np.arange(queries) / 1000, np.full(queries, 0.5)
+    made = decided(new, old, 0.02, tuple(names), test=test)
+    assert made.verdict == "undecided" and f"deciding takes about {needed} queries if" in made.summary()
+    assert [note.kind for note in made.notes] == ["coarse"] and made.changes[0].detectable is None
+    more = decided(0.3 + np.arange(needed) / 1000, np.full(needed, 0.5), 0.02, tuple(names), test=test)
+    assert more.verdict == "worse"
+
+
+def test_no_number_of_queries_is_named_that_is_there_already():
+    """By t these 20 queries would do; Wilcoxon's test finds nothing in them."""
+    new, old = np.array([0.1] * 9 + [0.52] * 11), np.full(20, 0.5)
+    made = decided(new, old, 0.0, test="wilcoxon")
+    assert made.changes[0].queries_needed <= 20 and made.verdict == "undecided"
+    assert "deciding takes" not in made.summary()
+
+
+@pytest.mark.parametrize("test", ["wilcoxon", "randomization"])
+def test_runs_that_are_the_same_are_not_said_to_be_tested_too_coarsely(test):
+    values = np.linspace(0, 1, 9)
+    assert decided(values, values, 0.0, test=test).notes == []
+
+
+def test_a_constant_drop_of_large_values_has_no_spread():
+    """The rounding errors of values near 1e6 are above 1e-12."""
+    old = 1e6 / np.arange(1, 7)
+    (change,) = decided(old - 0.1, old, 0.0, ["DCG"]).changes
+    assert change.p == 0.5**6 and change.low is None
+
+
 def test_no_test_is_too_coarse_where_none_is_made():
     assert [note.kind for note in decided([0.5], [0.6], 0.0, test="wilcoxon").notes] == ["untested"]
 

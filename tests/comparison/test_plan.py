@@ -228,12 +228,18 @@ PLANNED = ({"q1": {"d": 1}, "q2": {"d": 1}}, {"a": {"q1": ["d"], "q2": ["d"]}, "
         ({"difference": float("inf")}, "a number above 0, like 0.02; found inf"),
         ({"difference": float("nan")}, "a number above 0, like 0.02; found nan"),
         ({"correction": "holm"}, "correction 'holm': use one of bonferroni, none"),
+        ({"difference": 5}, "RR cannot differ by more than 1: no queries show a difference of 5"),
     ],
 )
 def test_what_cannot_be_planned_is_refused(options, message):
     with pytest.raises(gradely.DataError) as refused:
         gradely.plan(*PLANNED, ["RR"], **options)
     assert message in str(refused.value)
+
+
+def test_a_difference_that_a_measure_can_have_is_planned_for():
+    assert gradely.plan(*PLANNED, ["RR"], difference=1).rows[0].power_for > 0.05
+    assert gradely.plan(*PLANNED, ["DCG"], difference=5).rows[0].queries_for == 2  # which has no highest value
 
 
 def test_the_ends_of_numbers_of_queries_are_those_of_effect_and_deviation():

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import gradely
 from gradely import DataError
 from gradely.comparison import tests
 from gradely.comparison.pairwise import Design, Pairwise
@@ -155,6 +156,31 @@ def test_sums_that_are_equal_as_fractions_are_as_extreme():
     for test in ("randomization", "max-t"):
         for unit in (1, 100, 1 / 3, 1e6):
             assert p_values(unit * values, test).tolist() == [expected], (test, unit)
+
+
+@pytest.mark.parametrize("test", list(TESTS))
+def test_large_values_have_the_p_values_of_small_ones(test):
+    """As DCG of counts of clicks may have. Rounding errors of 4e6 are above 1e-12."""
+    values = np.array([[1 / a, 1 / b] for a, b in RANKS])
+    for unit in (100, 1e6, 1e12, 1e100):
+        assert p_values(unit * values, test) == pytest.approx(p_values(values, test), abs=1e-9)
+    constant = np.column_stack([1e6 / np.arange(1, 9), 1e6 / np.arange(1, 9) - 0.1])
+    assert p_values(constant, test) == pytest.approx(2 / 2**8, abs=0.002 if test == "tukey" else 0)
+
+
+@pytest.mark.parametrize("unit", [1e151, 1e300, -1e300])
+def test_values_with_squares_beyond_all_numbers_are_refused(unit):
+    """p was 0 or NaN, with warnings of NumPy."""
+    with pytest.raises(DataError, match=r"values up to 1e\+\d{3} cannot be tested: their squares"):
+        p_values(unit * np.array([[1.0, 0.5], [0.5, 0.75]]))
+    qrels = {f"q{i}": {"d": abs(unit), "e": abs(unit) * i / 9} for i in range(5)}
+    runs = {"a": {query: ["d"] for query in qrels}, "b": {query: ["e"] for query in qrels}}
+    assert gradely.evaluate(qrels, runs["a"], ["DCG"])["DCG"] == pytest.approx(abs(unit))
+    for names in (["a"], ["a", "b"]):
+        with pytest.raises(DataError, match=r"DCG: values up to 1e.*use smaller labels"):
+            gradely.compare(qrels, {name: runs[name] for name in names}, ["nDCG", "DCG"]).runs_table()
+    with pytest.raises(DataError, match="DCG: values up to"):
+        gradely.gate(qrels, runs["b"], runs["a"], ["DCG"])
 
 
 @pytest.mark.parametrize("seed", range(30))

@@ -19,7 +19,7 @@ from gradely.comparison.plan import POWER, detectable_effect, queries_needed
 from gradely.comparison.regression import JudgedMeans, Sample, regress
 from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
-from gradely.comparison.tests import ALONE, CORRECTIONS, DIGITS, DRAWN, RESAMPLES, TESTS, p_of_differences
+from gradely.comparison.tests import ALONE, CORRECTIONS, DRAWN, RESAMPLES, TESTS, p_of_differences, round_off
 from gradely.comparison.verdicts import (
     UNDECIDED,
     Change,
@@ -61,6 +61,8 @@ from gradely.tables import Cell, Table, count_of
 VERSION = 1
 """of the format of the file"""
 HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
+BY_SIGNS = ("wilcoxon", "randomization")
+"""tests of which one-sided p-values are at least 1 / 2^n"""
 AGAIN = "evaluate the old run again, or save its scores again"
 
 
@@ -431,6 +433,8 @@ class Gate(Verdicts):
         if change.low is None or change.high is None:
             return f"{count_of(len(self.queries), 'query')} are too few"
         needed = change.queries_needed
+        if needed is not None and needed <= len(self.queries):  # by t, while another test decides
+            return self.say_interval(change)
         count = "more queries than anybody can judge" if needed is None else f"about {count_of(needed, 'query')}"
         return f"{self.say_interval(change)}; deciding takes {count} if the true drop is as observed"
 
@@ -710,7 +714,7 @@ class Drops(NamedTuple):
 def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | None) -> Drops:
     """Return the drops by human labels, or where there is a judge by both."""
     design, queries = pairwise.design, pairwise.values.shape[1]
-    by_query = np.round(pairwise.weighed[:, :, 1] - pairwise.weighed[:, :, 0], DIGITS).T
+    by_query = np.stack([round_off(table[:, 1] - table[:, 0], table) for table in pairwise.weighed], axis=1)
     beyond, losses = _beyond(pairwise, limits), np.count_nonzero(by_query > 0, axis=0)
     if judged is not None:
         allowed, found = np.array([*limits.values()]), judged.together
@@ -742,13 +746,13 @@ def _changes(
     p_values = [drops.worse.tolist(), adjusted.tolist(), drops.within.tolist()]
     p_values = p_values if queries > 1 else [[None] * len(limits)] * 3
     columns = zip(to_optional(drops.low), to_optional(drops.high), *p_values, drops.losses.tolist(), strict=True)
-    changes = []
+    changes, (_, coarse) = [], _find_coarse(pairwise, limits)
     for m, ((measure, limit), numbers) in enumerate(zip(limits.items(), columns, strict=True)):
         new, old = pairwise.means[m].tolist()
         drop, deviation = float(drops.size[m]), float(drops.deviation[m])
         detectable, needed = _what_it_takes(drop, deviation, limit, queries, design, len(limits))
         change = Change(measure, old, new, drop, limit, *numbers)
-        change = change._replace(detectable=detectable, queries_needed=needed)
+        change = change._replace(detectable=None if coarse[m] else detectable, queries_needed=needed)
         differs = bool(drops.moves[m])
         changes.append(judge_change(change, design.alpha, differs=differs, strict=strict, undecided=undecided))
     return changes
@@ -768,15 +772,20 @@ def _what_it_takes(
     """Return from which drop on the gate says worse with a power of 0.8, and how many queries would decide.
 
     Of several measures the level is that of the first step of the correction. The power is that of the t-test, which
-    randomization and bootstrap come near to. With a judge, the queries are human ones, beside as many more of the
+    randomization and bootstrap come near to; tests by signs need as many queries as it takes for 1 / 2^n to be below
+    the level. With a judge, the queries are human ones, beside as many more of the
     judge's as there are now.
     """
     if queries < 2 or deviation == 0:
         return None, None
     level = design.alpha / (1 if design.correction == "none" else measures)
     effect = (drop - limit) / deviation
+    decisive = level if effect > 0 else design.alpha
+    needed, least = queries_needed(effect, decisive, POWER, one_sided=True), 2
+    if design.test in BY_SIGNS:
+        least = math.floor(-math.log2(decisive)) + 1  # the first n of which 1 / 2^n is below the level
     detectable = limit + deviation * detectable_effect(queries, level, POWER, one_sided=True)
-    return detectable, queries_needed(effect, level if effect > 0 else design.alpha, POWER, one_sided=True)
+    return detectable, needed and max(needed, least)
 
 
 def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
@@ -784,23 +793,35 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
     notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few", "spreadless")]
     if pairwise.values.shape[1] < 2:
         return notes
+    least, coarse = _find_coarse(pairwise, limits)
+    count = int(np.count_nonzero(coarse))
+    text = (
+        f"by {count:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
+        f"large: the smallest possible p is {least[coarse].min(initial=1.0):.2g} before correction"
+    )
+    return [*notes, Note("coarse", count, len(limits), text)] if count else notes
+
+
+def _find_coarse(pairwise: Pairwise, limits: dict[str, float]) -> tuple[Floats, Bools]:
+    """Return the smallest possible p-values [measures], and which are not below alpha once they are corrected.
+
+    A measure by which both runs are the same is not among these, since nothing is to be shown there.
+    """
     design, beyond = pairwise.design, _beyond(pairwise, limits)
     drawn = {"randomization": 1 / (2 * design.resamples + 2), "bootstrap": 1 / (design.resamples + 1)}
-    signs = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in ("wilcoxon", "randomization") else 0.0
+    signs = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in BY_SIGNS else 0.0
     least = np.maximum(signs, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
-    coarse = int(np.count_nonzero(pairwise.correct(least[:, None])[:, 0] >= design.alpha))
-    text = (
-        f"by {coarse:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
-        f"large: the smallest possible p is {least.min():.2g} before correction"
-    )
-    return [*notes, Note("coarse", coarse, len(limits), text)] if coarse else notes
+    moves = np.array([np.any(round_off(table[:, 1] - table[:, 0], table)) for table in pairwise.values])
+    return least, np.asarray(moves & (pairwise.correct(least[:, None])[:, 0] >= design.alpha))
 
 
 def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
     """Return [queries, measures]: drops minus limits, times the weights of the queries."""
-    drops = pairwise.values[:, :, 1] - pairwise.values[:, :, 0]
-    beyond = np.round(drops, DIGITS).T - list(limits.values())
-    return np.round(beyond if pairwise.weights is None else beyond * pairwise.weights[:, None], DIGITS)
+    columns = []
+    for table, limit in zip(pairwise.values, limits.values(), strict=True):
+        beyond = round_off(table[:, 1] - table[:, 0], table) - limit
+        columns.append(round_off(beyond if pairwise.weights is None else beyond * pairwise.weights, table))
+    return np.stack(columns, axis=1)
 
 
 def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:

@@ -165,6 +165,16 @@ class Pairwise:
     _kept: dict[int, Floats] = field(default_factory=dict, init=False)
     """differences on each query by number of the measure"""
 
+    def __post_init__(self) -> None:
+        """Refuse values of which squares, and so intervals and tests, cannot be computed."""
+        for measure, table in zip(self.measures, self.values, strict=True):
+            largest = float(np.nanmax(np.abs(table), initial=0.0))
+            if largest > tests.LARGEST:
+                problem = (
+                    f"values up to {largest:.2g} cannot be compared, since their squares are too large for a number"
+                )
+                raise DataError(f"{measure}: {problem}; use smaller labels")
+
     @cached_property
     def weighed(self) -> Floats:
         """The values times the weights of their queries: their plain means are the weighted means.

@@ -19,6 +19,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
+from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
@@ -197,6 +198,7 @@ def plan(
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)
     )
+    _check_reach(difference, wanted.values())
     opened = open_runs(named, columns, settings)
     board = Leaderboard(evaluate_all(judgments, opened, wanted, settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
@@ -254,6 +256,16 @@ def _check(power: float, difference: float | None) -> None:
         raise DataError(f"power must be a number between 0 and 1, like 0.8; found {power!r}")
     if difference is not None and not (difference > 0 and isfinite(difference)):
         raise DataError(f"the difference to plan for must be a number above 0, like 0.02; found {difference!r}")
+
+
+def _check_reach(difference: float | None, measures: Iterable[Measure]) -> None:
+    """Refuse a difference to plan for that a measure cannot have."""
+    for measure in measures:
+        span = measure.bounds[1] - measure.bounds[0]
+        if difference is not None and difference > span:
+            raise DataError(
+                f"{measure} cannot differ by more than {span:g}: no queries show a difference of {difference:g}"
+            )
 
 
 def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = False) -> float:

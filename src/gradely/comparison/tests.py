@@ -13,6 +13,8 @@ from gradely.settings import check_choice
 
 DIGITS = 12
 """differences that agree to this many decimals are the same: rounding must not decide who wins or which ranks tie"""
+LARGEST = 1e150
+"""values beyond this have squares, and sums of squares, that are too large for a double"""
 
 
 class Pairs(NamedTuple):
@@ -48,7 +50,17 @@ def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
 
 def differences(values: Floats, pairs: Pairs) -> Floats:
     """Return [queries, pairs]: the value of the first run minus that of the second."""
-    return np.round(values[:, pairs.first] - values[:, pairs.second], DIGITS)
+    return round_off(values[:, pairs.first] - values[:, pairs.second], values)
+
+
+def round_off(differ: Floats, values: Floats) -> Floats:
+    """Return differences of values without their rounding errors, which grow with values above 1.
+
+    >>> round_off(np.array([4 / 3 - 1 / 3, 4e6 / 3 - 1e6 / 3]), np.array([4 / 3, 4e6 / 3])).tolist()
+    [1.0, 1000000.0]
+    """
+    unit = 2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(values).max(initial=0.0)))))
+    return np.asarray(np.round(differ / unit, DIGITS) * unit)
 
 
 def lacks_spread(differ: Floats) -> Bools:
@@ -368,6 +380,10 @@ def check_values(values: Any) -> Floats:
         )
     if not np.isfinite(table).all():
         raise DataError("values that are not finite numbers cannot be tested")
+    if np.abs(table).max() > LARGEST:
+        raise DataError(
+            f"values up to {np.abs(table).max():.2g} cannot be tested: their squares are too large for a number"
+        )
     return table
 
 

@@ -39,7 +39,8 @@ class Change(NamedTuple):
     """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
     failed: bool = False
     detectable: float | None = None
-    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies"""
+    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies, and
+    where no drop could be shown to exceed the limit, however large"""
     queries_needed: int | None = None
     """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
     holes_low: float | None = None
