@@ -26,7 +26,10 @@ SIZES = {
     "range": ["read.trec_pieces.RANGE"],  # bytes of a run that a process reads at a time
     "block": ["read.trec_pieces.BLOCK"],  # bytes in which the next query is looked for at a time
     "most_ranges": ["read.trec_pieces.MOST_TASKS"],
-    "in_memory": ["locate.scattered.IN_MEMORY"],  # lines of a scattered run before a temporary file is used
+    "in_memory": [
+        "spool.IN_MEMORY",
+        "spool.NAMES_IN_MEMORY",
+    ],  # lines before a temporary file is used
     "chance": ["locate.scattered.CHANCE"],  # hashes that lines of a scattered run may share
     "many": ["locate.match.MANY"],  # judgments per line from which on lines are searched for
     "few": ["tie_breaking.FEW"],  # comparisons per tied line up to which all pairs are compared

@@ -114,6 +114,11 @@ class Settings:
         return workers(self.threads)
 
     @property
+    def counts_unjudged(self) -> bool:
+        """Whether queries of the run without judgments count; then all of their names are needed."""
+        return self.queries == "run" and self.empty != "skip"
+
+    @property
     def breaks_ties(self) -> bool:
         """Whether the policy gives tied documents one order that is the same for all measures."""
         return self.ties not in ("expected", "sampled", "best", "worst")

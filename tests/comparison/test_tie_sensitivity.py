@@ -11,7 +11,7 @@ import pytest
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.ties import Orders, RunTies, TieSensitivity
-from gradely.data import open_run
+from gradely.data import Run, open_run
 from gradely.data.demo import collection
 from gradely.data.locate import locate
 from gradely.data.tie_counts import (
@@ -142,16 +142,24 @@ def test_ties_and_tops_are_the_same_gathered_from_pieces_or_from_the_whole(tmp_p
     qrels = gradely.read_qrels({q: {f"d{d}": 1 for d in range(5)} for q in names})
     monkeypatch.setattr("gradely.data.read.text.PIECE", piece)
     monkeypatch.setattr("gradely.data.read.text.SMALL", 0)
+    monkeypatch.setattr("gradely.data.spool.NAMES_IN_MEMORY", piece)
     observer = DetailsObserver(4)
     hits = locate(qrels, open_run(tmp_path / "run"), Settings("trec"), 2, observe=observer)
-    assert observer.details(hits) == describe_run(qrels, open_run(tmp_path / "run"), 4)
+    whole = {query: dict(ranking) for query, ranking in open_run(tmp_path / "run").scores.items()}
+    scattered = rng.permutation(lines).tolist()
+    (tmp_path / "scattered").write_text("".join(scattered))
+    details = describe_run(qrels, Run(whole), 4)
+    assert observer.details(hits) == details
+    assert describe_run(qrels, open_run(tmp_path / "run"), 4) == details
+    assert describe_run(qrels, open_run(tmp_path / "scattered"), 4) == details
 
 
-def test_details_of_a_scattered_file_are_not_gathered_from_pieces(tmp_path):
+def test_details_of_a_scattered_file_are_gathered_from_whole_queries(tmp_path):
     (tmp_path / "run").write_text("a Q0 d1 1 2 t\nb Q0 d1 1 2 t\na Q0 d2 1 2 t\n")
     qrels = gradely.read_qrels({"a": {"d1": 1}, "b": {"d1": 1}})
     observer = DetailsObserver(4)
-    assert observer.details(locate(qrels, open_run(tmp_path / "run"), Settings(), 1, observe=observer)) is None
+    details = observer.details(locate(qrels, open_run(tmp_path / "run"), Settings(), 1, observe=observer))
+    assert details.tops == {0: (["d1", "d2"], [2]), 1: (["d1"], [1])}
     ties = gradely.tie_sensitivity(qrels, {"run": tmp_path / "run"}, ["RR"])
     assert ties.runs[0].tied.tied == 2
 

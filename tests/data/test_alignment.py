@@ -27,7 +27,7 @@ ROWS = [{"qid": query, "docno": doc, "score": score} for query, doc, score in TR
 
 def same_hits(one, other):
     for mine, theirs in zip(one, other, strict=True):
-        assert np.array_equal(mine, theirs)
+        assert mine == theirs if isinstance(mine, tuple) else np.array_equal(mine, theirs)
 
 
 # Locate

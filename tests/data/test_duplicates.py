@@ -42,9 +42,11 @@ def test_duplicates_of_ranked_lists_keep_the_best_place():
         assert gradely.read_run(run, duplicates=duplicates).scores["q"] == {"d1": 4, "x": 3, "y": 1}
 
 
-@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize(("together", "in_memory"), [(True, 1000), (False, 1000), (False, 40)])
 @pytest.mark.parametrize("duplicates", ["max", "sum", "first"])
-def test_duplicates_are_merged_in_pieces_as_they_are_as_a_whole(tmp_path, monkeypatch, duplicates, together):
+def test_duplicates_are_merged_in_pieces_as_they_are_as_a_whole(tmp_path, monkeypatch, duplicates, together, in_memory):
+    """Rows of scattered queries are sorted by query, in memory or in a temporary file."""
+    monkeypatch.setattr("gradely.data.spool.NAMES_IN_MEMORY", in_memory)
     rng = np.random.default_rng(3)
     rows = [(f"q{q}", f"d{d}", float(s)) for q in range(40) for d, s in rng.integers(0, 9, (rng.integers(1, 20), 2))]
     rows = rows if together else [rows[i] for i in rng.permutation(len(rows))]

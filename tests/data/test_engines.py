@@ -14,6 +14,7 @@ import gradely
 from gradely.data import engine
 from gradely.data.column_roles import Roles
 from gradely.data.engine import UPLOADS, judged_table
+from gradely.data.unjudged import Unjudged
 from tests.engines import MEASURES, collection, same_everywhere
 
 
@@ -204,7 +205,7 @@ def test_progress_is_told_in_two_halves(into):
 
 @each_engine
 def test_a_run_that_changes_between_two_looks_is_an_error(into, monkeypatch):
-    monkeypatch.setattr(engine, "_count_retrieved", lambda qrels, scores: (np.array([2]), ()))
+    monkeypatch.setattr(engine, "_count_retrieved", lambda *_: (np.array([2]), Unjudged()))
     with pytest.raises(gradely.GradelyError, match="run: changed while it was read"):
         gradely.evaluate({"q": {"c": 1}}, into(rows(["q"] * 3, list("abc"), [3, 2, 1])))
 

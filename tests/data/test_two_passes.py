@@ -14,12 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gradely
-from gradely.data import table
+from gradely.data import spool, table
 from gradely.data.columns import leave_out_repeats
 from gradely.data.ids import Ids, Tokens
-from gradely.data.locate import scattered
-from gradely.data.locate.scattered import PARTS, Spool
 from gradely.data.read import frames
+from gradely.data.spool import PARTS, Spool
 from gradely.errors import DataError, InputError
 from tests import ways
 
@@ -107,7 +106,7 @@ def test_rows_come_back_part_by_part_in_the_order_given(folder, count, kind):
         for start, stop in ((0, 3), (3, 3), (3, 70), (70, 700), (700, 1000)):
             rows_on_disk.add(rows[start:stop], part[start:stop])
         parts = list(rows_on_disk.parts())
-    if count < scattered.IN_MEMORY:
+    if count < spool.IN_MEMORY:
         assert [some.tobytes() for some in parts] == [rows.tobytes()]
     else:
         assert [some.tobytes() for some in parts] == [rows[part == i].tobytes() for i in range(PARTS)]
@@ -139,9 +138,9 @@ def test_temporary_files_have_no_name_and_are_closed(folder, fate):
 KILLED = """
 import os, signal, gradely
 from gradely.data import source
-from gradely.data.locate import scattered
+from gradely.data import spool
 from gradely.data.read import text
-source.SMALL, scattered.IN_MEMORY, text.PIECE = -1, 64, 900
+source.SMALL, spool.IN_MEMORY, text.PIECE = -1, 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -165,10 +164,10 @@ def test_a_process_that_is_killed_leaves_nothing(folder):
 FULL = """
 import resource, sys
 from gradely.data import source
-from gradely.data.locate import scattered
+from gradely.data import spool
 from gradely.data.read import text
 from gradely.cli.main import run
-source.SMALL, scattered.IN_MEMORY, text.PIECE = -1, 64, 900
+source.SMALL, spool.IN_MEMORY, text.PIECE = -1, 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """

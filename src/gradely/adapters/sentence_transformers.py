@@ -93,7 +93,7 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
         query, row, above, tied = (np.concatenate(column) for column in zip(*parts, strict=True))
         answered = np.zeros(len(self.qrels), bool)
         answered[[self.qrels.index[name] for name in self.queries]] = True
-        hits = Hits(query, row, above, tied, None, answered * len(self.corpus), answered, ())
+        hits = Hits(query, row, above, tied, None, answered * len(self.corpus), answered)
         fitted = fit_all(self.measures, self.qrels.levels)
         return Evaluation(self.qrels, hits, fitted, self.settings, self.name or "model", "expected").scores()
 

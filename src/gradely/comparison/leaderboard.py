@@ -8,6 +8,7 @@ import numpy as np
 
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.data.ids import Floats
+from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange, note_names
@@ -92,8 +93,11 @@ def take_common_queries(results: Evaluations) -> Evaluations:
         return results
     hits = [evaluation.hits for evaluation in results.evaluations.values()]
     answered = np.all([one.answered for one in hits], axis=0)
-    everywhere = set.intersection(*(set(one.unjudged) for one in hits))
-    unjudged = tuple(query for query in hits[0].unjudged if query in everywhere)
+    unjudged = Unjudged()
+    if results.settings.counts_unjudged:
+        everywhere = set.intersection(*(set(one.unjudged.names) for one in hits))
+        names = [query for query in hits[0].unjudged.names if query in everywhere]
+        unjudged = Unjudged.of(names, results.settings)
     common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):
         raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")

@@ -20,6 +20,7 @@ from gradely.data.run import LazyScores
 from gradely.data.source import Report, change_error, split_report
 from gradely.data.table import describe_merged
 from gradely.data.tie_breaking import ORDERS, Documents, Order
+from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError, clip
 from gradely.lazy import optional
 from gradely.settings import Settings
@@ -338,7 +339,7 @@ def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, rep
         )
     first, second = split_report(report)
     with ONE_AT_A_TIME:
-        retrieved, unjudged = _count_retrieved(qrels, scores)
+        retrieved, unjudged = _count_retrieved(qrels, scores, settings)
         first(1.0)
         places = _count_places(scores.join(qrels, settings), order)
         row, above, tied, place = _fetch_hits(places, order)
@@ -355,8 +356,8 @@ def _queries_of(qrels: Qrels, row: Ints) -> Ints:
     return np.searchsorted(qrels.start, row, side="right") - 1
 
 
-def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[str, ...]]:
-    """Return the lengths of the rankings of judged queries, and the names of the other queries."""
+def _count_retrieved(qrels: Qrels, scores: EngineScores, settings: Settings) -> tuple[Ints, Unjudged]:
+    """Return the lengths of the rankings of judged queries, and the other queries."""
     names, sizes = scores.count_queries()
     retrieved = np.zeros(len(qrels), np.int64)
     unjudged = []
@@ -366,7 +367,7 @@ def _count_retrieved(qrels: Qrels, scores: EngineScores) -> tuple[Ints, tuple[st
             unjudged.append(name)
         else:
             retrieved[at] = size
-    return retrieved, tuple(sorted(unjudged))  # engines return them in any order
+    return retrieved, Unjudged.of(sorted(unjudged), settings, qrels.names_left_out)  # engines return them in any order
 
 
 def _count_places(run: Any, order: Order | None) -> Any:

@@ -12,6 +12,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.qrels import Qrels
 from gradely.data.subtopics import NOT_JUDGED
 from gradely.data.uncertain import UncertainQrels
+from gradely.data.unjudged import Unjudged
 from gradely.kernel.batch import CELLS, Batch
 from gradely.kernel.subtopics import Subtopics
 from gradely.kernel.uncertain import UncertainBatch
@@ -39,7 +40,7 @@ class Hits(NamedTuple):
     """[queries] length of each ranking"""
     answered: npt.NDArray[np.bool_]
     """[queries] true if the run contains the query"""
-    unjudged: tuple[str, ...]
+    unjudged: Unjudged = Unjudged()
     """queries of the run that have no judgments"""
     excluded: int = 0
     """number of documents that were removed from the rankings first"""
@@ -53,7 +54,7 @@ class Hits(NamedTuple):
     def empty(cls, queries: int) -> "Hits":
         """Return the hits of a run that retrieved nothing, given the number of queries."""
         empty = np.zeros(0, np.int64)
-        return cls(empty, empty, empty, empty, None, np.zeros(queries, np.int64), np.zeros(queries, bool), ())
+        return cls(empty, empty, empty, empty, None, np.zeros(queries, np.int64), np.zeros(queries, bool))
 
     @property
     def has_ties(self) -> bool:

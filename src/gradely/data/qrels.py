@@ -183,6 +183,11 @@ class Qrels:
         excluded = self.excluded.labels(query) if self.excluded is not None else {}
         return {doc: score for doc, score in ranking.items() if str(doc) not in excluded} if excluded else ranking
 
+    @property
+    def names_left_out(self) -> set[str]:
+        """The judged queries that do not count."""
+        return {query for queries in self.left_out.values() for query in queries}
+
     def __len__(self) -> int:
         """Return the number of queries."""
         return len(self.start) - 1

@@ -9,8 +9,10 @@ import numpy.typing as npt
 from gradely.data.columns import flat
 from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
+from gradely.data.locate import find_hits
 from gradely.data.qrels import Qrels
 from gradely.data.run import Run, Scores
+from gradely.data.table import TableScores
 from gradely.errors import clip
 from gradely.settings import Settings
 
@@ -243,7 +245,15 @@ def top_depth(queries: int, runs: int) -> int:
 
 
 def describe_run(qrels: Qrels, run: Run, depth: int) -> RunDetails:
-    """Return the ties of a run, and the tops of its rankings to this depth."""
+    """Return the ties of a run, and the tops of its rankings to this depth.
+
+    A table is read part by part; if documents are excluded, or it must be read line by line, it is held in memory.
+    """
+    if isinstance(run.scores, TableScores) and qrels.excluded is None:
+        observer = DetailsObserver(depth)
+        details = observer.details(find_hits(qrels, run, Settings(), observe=observer))
+        if details is not None:
+            return details
     whole = run
     judged = [query for query in whole.scores if query in qrels.index]
     if qrels.excluded is not None:

@@ -251,7 +251,7 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
 def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple[str, str]]:
     """Yield what there is to say about a run beside judgments, each with its kind."""
     answered = int(hits.answered.sum())
-    queries = count_of(answered + len(hits.unjudged), "query")
+    queries = count_of(answered + hits.unjudged.size, "query")
     yield "fact", f"{queries}, {count_of(counts.documents, 'document')}"
     if counts.against:
         yield "odd", f"the rank column contradicts the scores in {_queries(counts.against)}; scores count"
@@ -261,8 +261,8 @@ def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple
     if answered < len(qrels):
         missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
         yield "odd", f"no results for {_queries(missing)} of the qrels"
-    if hits.unjudged:
-        yield "odd", f"no judgments for {_queries(hits.unjudged)} of the run"
+    if hits.unjudged.size:
+        yield "odd", f"no judgments for {_queries(hits.unjudged.names, hits.unjudged.size)} of the run"
     yield "fact", _share_unjudged(hits)
     yield from _describe_ties(counts)
 
@@ -289,5 +289,7 @@ def _share(part: float, whole: float) -> str:
     return f"{100 * part / max(whole, 1):.1f} %"
 
 
-def _queries(names: Sequence[str]) -> str:
-    return f"{count_of(len(names), 'query')} ({', '.join(names[:SHOWN])}{', …' if len(names) > SHOWN else ''})"
+def _queries(names: Sequence[str], count: int | None = None) -> str:
+    """Return how many queries there are, if not as many as names, and the first names."""
+    count = len(names) if count is None else count
+    return f"{count_of(count, 'query')} ({', '.join(names[:SHOWN])}{', …' if count > SHOWN else ''})"

@@ -10,6 +10,7 @@ from gradely.data import Qrels
 from gradely.data.alike import OF_SOME_QUERIES, find_alike
 from gradely.data.ids import Bools, Ints
 from gradely.data.uncertain import UncertainQrels
+from gradely.data.unjudged import EXAMPLES
 from gradely.errors import clip
 from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.tables import count_of, plain_line
@@ -21,8 +22,6 @@ DIGITS = 4
 """of means in the sentences of notes"""
 NAMED = 5
 """how many of many queries a note names"""
-COMPARED = 10_000
-"""the number of queries whose ids are compared, to say how they differ"""
 NAMED_RUNS = 3
 """how many runs a note names that several of them share"""
 FEW_RUNS = 2
@@ -371,10 +370,10 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
     queries = np.flatnonzero(~evaluation.hits.answered)
     text = f"{{are}} not in the run and {fate}"
     notes = _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
-    names = (evaluation.qrels.queries[i] for i in queries[:COMPARED].tolist())
+    names = (evaluation.qrels.queries[i] for i in queries[:EXAMPLES].tolist())
     alike = (
-        find_alike(evaluation.hits.unjudged[:COMPARED], names, OF_SOME_QUERIES)
-        if len(queries) and evaluation.hits.unjudged
+        find_alike(evaluation.hits.unjudged.names[:EXAMPLES], names, OF_SOME_QUERIES)
+        if len(queries) and evaluation.hits.unjudged.size
         else None
     )
     if alike is None:
@@ -385,11 +384,11 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
-    queries = evaluation.hits.unjudged
-    fate = f"count{{s}} {_worth(evaluation)}" if evaluation.unjudged else "{are} left out"
-    total = int(evaluation.hits.answered.sum()) + len(queries)
+    count, names = evaluation.hits.unjudged
+    fate = f"count{{s}} {_worth(evaluation)}" if evaluation.settings.counts_unjudged else "{are} left out"
+    total = int(evaluation.hits.answered.sum()) + count
     text = f"of the run {{have}} no judgments and {fate}"
-    return note_names("unjudged", len(queries), total, "query", text, queries)
+    return note_names("unjudged", count, total, "query", text, names)
 
 
 def _note_dropped(evaluation: "Evaluation") -> list[Note]:

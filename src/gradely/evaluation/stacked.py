@@ -41,7 +41,7 @@ class StackedRuns:
         query = query + np.repeat(np.arange(len(parts)), [len(hits.query) for hits in parts]) * len(qrels)
         places = [hits.place for hits in parts if hits.place is not None]
         place = np.concatenate(places) if places else None
-        stacked = Hits(query, row, above, tied, place, retrieved, answered, ())
+        stacked = Hits(query, row, above, tied, place, retrieved, answered)
         return cls(qrels, list(runs), stacked, settings, policies)
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
-from gradely.data.ids import Bools, Floats, Ints
+from gradely.data.columns import concatenate
+from gradely.data.ids import Bools, Floats, Ids, Ints, as_tokens
 from gradely.data.uncertain import UncertainQrels
+from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.empty import find_degenerate
 from gradely.evaluation.notes import DEPTH, SAME, TieRange, UnjudgedShare, notes_of
@@ -56,7 +58,8 @@ class Evaluation:
             self.judged_queries, self.queries = np.arange(len(self.qrels)), self.qrels.queries
         else:
             self.judged_queries = np.flatnonzero(self.hits.answered)
-            self.queries = [*(self.qrels.queries[i] for i in self.judged_queries.tolist()), *self.unjudged]
+            judged = Ids.of(as_tokens(self.qrels.queries)).take(self.judged_queries)
+            self.queries = concatenate([judged, Ids.of(as_tokens(self.unjudged))]).tokens()
 
     def scores(self) -> Scores:
         """Return the scores of the queries that count."""
@@ -79,7 +82,7 @@ class Evaluation:
         """Return the evaluation under another tie policy; of those that order documents, only that of the hits."""
         return replace(self, settings=self.settings.replace(ties=ties))
 
-    def with_queries(self, answered: Bools, unjudged: tuple[str, ...]) -> "Evaluation":
+    def with_queries(self, answered: Bools, unjudged: Unjudged) -> "Evaluation":
         """Return the evaluation as if the run had answered only these of its queries; nothing is computed again."""
         other = replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
         if self.settings.queries != "qrels":  # then queries that do not count have no row in the table
@@ -121,9 +124,9 @@ class Evaluation:
         return self.hits
 
     @property
-    def unjudged(self) -> tuple[str, ...]:
+    def unjudged(self) -> Sequence[str]:
         """The queries without judgments that count: they have no relevant documents either."""
-        return self.hits.unjudged if self.settings.queries == "run" and self.settings.empty != "skip" else ()
+        return self.hits.unjudged.names if self.settings.counts_unjudged else ()
 
     @lazy
     def weights(self) -> Floats | None:

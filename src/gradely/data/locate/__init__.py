@@ -5,11 +5,12 @@ with the same result:
 
 - a dict of dicts is looked up in memory (find_in_dicts, below);
 - a table is matched with array operations, in parts that hold whole queries (locate/parts);
-- a table whose queries are not contiguous is read in two passes (locate/scattered);
+- a table whose queries are not contiguous is read in two passes (locate/scattered), or sorted by query if duplicates
+  are merged or rankings looked at (locate/regrouped);
 - an engine computes the ranks itself (LazyScores.find_hits).
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from itertools import chain, pairwise, repeat
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -27,11 +28,13 @@ from gradely.data.run import LazyScores, Run
 from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.table import MERGED, ChangedFile, IrregularText, MergedPart, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
+from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError, clip
 from gradely.parallel import cores
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
+    from gradely.data.locate.match import Judgments
     from gradely.data.locate.parts import Observer
 
 QUERIES = 1000
@@ -60,15 +63,14 @@ def locate(
     hits = find_selected_hits(qrels, run, settings, threads, report, observe)
     if not len(hits.row) and not hits.answered.any():
         apart = f"{run.where} and {qrels.name} have no query in common"
-        alike = find_alike(hits.unjudged[:QUERIES], qrels.queries[:QUERIES], OF_QUERIES)
+        alike = find_alike(hits.unjudged.names[:QUERIES], qrels.queries[:QUERIES], OF_QUERIES)
         if alike is not None:
             raise DataError(f"{apart}: {clip(alike[0])} and {clip(alike[1])} look alike; is it {alike[2]}?")
-        first = clip(hits.unjudged[0] if hits.unjudged else "")
+        if qrels.left_out and not hits.unjudged.size:
+            raise DataError(f"{apart} that counts: those of the run were left out")
+        first = clip(hits.unjudged.names[0] if hits.unjudged.names else "")
         raise DataError(f"{apart}; the first are {first} and {clip(qrels.queries[0])}")
-    if qrels.selected or not qrels.left_out:
-        return hits._replace(unjudged=()) if qrels.selected else hits
-    left_out = {query for queries in qrels.left_out.values() for query in queries}
-    return hits._replace(unjudged=tuple(query for query in hits.unjudged if query not in left_out))
+    return hits._replace(unjudged=Unjudged()) if qrels.selected else hits
 
 
 def find_selected_hits(
@@ -95,7 +97,7 @@ def find_hits(
 ) -> Hits:
     """Return the hits of a run; files and lazy frames are never held in memory as a whole.
 
-    `observe` sees the rows of the table while it is read, if they come in whole queries.
+    `observe` sees the rows of a table in whole queries, unless the table is irregular and read line by line.
     """
     scores = run.scores
     if isinstance(scores, LazyScores):
@@ -103,11 +105,6 @@ def find_hits(
     if not isinstance(scores, TableScores):
         return find_in_dicts(qrels, run, settings)
     table = scores.table
-    if table.duplicates in MERGED:
-        with suppress(ScatteredQueries, IrregularText):
-            if observe is None and not table.is_small:
-                return _find_merged(qrels, table, settings, threads or cores(), report)
-        return find_in_dicts(qrels, run, settings)
     if observe is None and table.is_small:
         return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
     try:
@@ -121,19 +118,22 @@ def find_in_table(
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.match import Judgments
-    from gradely.data.locate.parts import find_in_part, join_hits
 
-    judgments, keep = Judgments.of(qrels), table.duplicates == "keep"
-    try:
-        parts = table.map_parts(
-            lambda part: find_in_part(judgments, part, settings, observe, keep_duplicates=keep),
-            threads,
-            report,
-            whole_queries=True,
+    judgments = Judgments.of(qrels)
+    with suppress(ScatteredQueries):
+        return _find_in_queries(
+            judgments,
+            table,
+            settings,
+            lambda find: table.map_parts(find, threads, report, whole_queries=True),
+            observe,
         )
-        return join_hits(qrels, parts, observe)
-    except ScatteredQueries:
-        pass
+    if observe is not None or table.duplicates in MERGED:
+        from gradely.data.locate.regrouped import map_queries
+
+        return _find_in_queries(
+            judgments, table, settings, lambda find: map_queries(table, find, threads, report), observe
+        )
     from gradely.data.locate.scattered import count_scattered
 
     passes = chain(split_report(report), repeat(ignore))
@@ -147,19 +147,22 @@ def find_in_table(
         raise change_error(table.name) from None
 
 
-def _find_merged(qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report) -> Hits:
-    """Return the hits of a table whose duplicates are merged, query by query.
-
-    Raise ScatteredQueries if queries are not contiguous: then duplicates may be anywhere.
-    """
-    from gradely.data.locate.match import Judgments
+def _find_in_queries(
+    judgments: "Judgments",
+    table: Table,
+    settings: Settings,
+    over_parts: Callable[[Callable[[Any], Any]], Iterator[Any]],
+    observe: "Observer | None",
+) -> Hits:
+    """Return the hits of a table from parts that hold whole queries; duplicates are merged if so requested."""
     from gradely.data.locate.parts import PartHits, find_in_part, join_hits
 
-    judgments, duplicates, merged = Judgments.of(qrels), table.duplicates, 0
+    merged = 0
 
     def find(part: Any) -> tuple[int, PartHits]:
-        rows = MergedPart(part, duplicates)
-        return rows.merged, find_in_part(judgments, rows, settings)
+        rows = MergedPart(part, table.duplicates) if table.duplicates in MERGED else part
+        number = rows.merged if isinstance(rows, MergedPart) else 0
+        return number, find_in_part(judgments, rows, settings, observe, keep_duplicates=table.duplicates == "keep")
 
     def count(parts: Iterator[tuple[int, PartHits]]) -> Iterator[PartHits]:
         nonlocal merged
@@ -167,7 +170,7 @@ def _find_merged(qrels: Qrels, table: Table, settings: Settings, threads: int, r
             merged += number
             yield hits
 
-    hits = join_hits(qrels, count(table.map_parts(find, threads, report, whole_queries=True)), None)
+    hits = join_hits(judgments.qrels, table.name, settings, count(over_parts(find)), observe)
     table.note_merged(merged)
     return hits
 
@@ -184,7 +187,7 @@ def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     parts = parts or [(np.zeros(0, np.int64),) * 5]
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     query, row, above, tied, place = columns
-    unjudged = tuple([query for query in run.scores if query not in index])
+    unjudged = Unjudged.of([query for query in run.scores if query not in index], settings, qrels.names_left_out)
     return Hits(query, row, above, tied, place if settings.breaks_ties else None, retrieved, answered, unjudged)
 
 
@@ -340,4 +343,5 @@ def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
     stay = stay[np.argsort(query[stay], kind="stable")]
     start = np.searchsorted(query[stay], np.arange(len(qrels) + 1))
     union = Qrels(qrels.queries, start, document.take(stay).tokens(), np.zeros(len(stay)), qrels.name)
+    union.left_out = qrels.left_out
     return union, dropped[stay], stay

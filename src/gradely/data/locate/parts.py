@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Triples, has_repetition, new_tokens
+from gradely.data.columns import Triples, compact, has_repetition, new_tokens
 from gradely.data.hashing import (
     SALT,
     hashes,
@@ -30,6 +30,7 @@ from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.data.tie_breaking import ORDERS, Documents
+from gradely.data.unjudged import UnjudgedNames
 from gradely.settings import Settings
 
 
@@ -86,8 +87,8 @@ class PartHits(NamedTuple):
 
     query: Ints
     size: Ints
-    unjudged: list[str]
-    """names of queries without judgments"""
+    unjudged: tuple[Ids, Words]
+    """the queries without judgments, and their hashes"""
     hits: tuple[npt.NDArray[np.int32], ...]
     """query, row, above, tied and, if ties are broken, place of each judged document"""
     seen: Any = None
@@ -97,18 +98,18 @@ class PartHits(NamedTuple):
 class RunQueries:
     """The queries of a run, collected part by part."""
 
-    def __init__(self, judged: int) -> None:
+    def __init__(self, judged: int, unjudged: UnjudgedNames) -> None:
         """Start empty, given the number of queries that have judgments."""
         self.retrieved = np.zeros(judged, np.int64)
         """[judged queries] number of lines of each"""
-        self.unjudged: dict[str, None] = {}
+        self.unjudged = unjudged
 
     def add(self, part: PartHits) -> None:
-        """Add the queries of a part; raise ScatteredQueries if one of them was in an earlier part."""
+        """Add the queries of a part; raise ScatteredQueries if a judged one was in an earlier part."""
         judged = part.query != UNKNOWN
-        query, before = part.query[judged], len(self.unjudged)
-        self.unjudged.update(dict.fromkeys(part.unjudged))
-        if self.retrieved[query].any() or len(self.unjudged) < before + len(part.unjudged):
+        query = part.query[judged]
+        self.unjudged.add(*part.unjudged)
+        if self.retrieved[query].any():
             raise ScatteredQueries
         self.retrieved[query] = part.size[judged]
 
@@ -133,9 +134,9 @@ def find_in_part(
 ) -> PartHits:
     """Return the judged documents of a part and their ranks; every query of the part must be whole."""
     lines = read_lines(judgments, part, settings)
-    unjudged = lines.unjudged().names()
-    judged = lines.query[lines.judged]
-    if len(judgments.once(judged)) < len(judged) or len(set(unjudged)) < len(unjudged):
+    unjudged = lines.unjudged()
+    judged, names = lines.query[lines.judged], hashes(*unjudged)
+    if len(judgments.once(judged)) < len(judged) or not is_distinct(names):
         raise ScatteredQueries
     if not (keep_duplicates or is_distinct(lines.key)) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
@@ -149,7 +150,8 @@ def find_in_part(
     above, tied = first - lines.first[owner], last - first
     hits = [lines.query[owner], row, above, tied]
     hits += [above + _places(lines, line, first, last, settings)] if settings.breaks_ties else []
-    return PartHits(lines.query, lines.size, unjudged, tuple(column.astype(np.int32) for column in hits), seen)
+    columns = tuple(column.astype(np.int32) for column in hits)
+    return PartHits(lines.query, lines.size, (compact(unjudged), names), columns, seen)
 
 
 def read_lines(judgments: Judgments, part: TablePart, settings: Settings) -> Lines:
@@ -214,16 +216,24 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
     return out
 
 
-def join_hits(qrels: Qrels, parts: Iterator[PartHits], observe: Observer | None = None) -> Hits:
-    """Concatenate the hits of all parts, each of which has whole queries."""
-    queries, hits = RunQueries(len(qrels)), []
-    for part in parts:
-        queries.add(part)
-        hits.append(part.hits)
-        if observe is not None:
-            observe.add(part.seen)
-    if not queries.unjudged and not queries.retrieved.any():
-        raise IrregularText
+def join_hits(
+    qrels: Qrels, run: str, settings: Settings, parts: Iterator[PartHits], observe: Observer | None = None
+) -> Hits:
+    """Concatenate the hits of all parts of a run; raise ScatteredQueries if not all parts have whole queries."""
+    hits, seen = [], []
+    with UnjudgedNames(run, settings, qrels.names_left_out, together=True) as names:
+        queries = RunQueries(len(qrels), names)
+        for part in parts:
+            queries.add(part)
+            hits.append(part.hits)
+            seen.append(part.seen)
+        if not names.added and not queries.retrieved.any():
+            raise IrregularText
+        if not names.are_together:
+            raise ScatteredQueries
+        unjudged, retrieved = names.all(), queries.retrieved
+    if observe is not None:
+        for one in seen:
+            observe.add(one)
     query, row, above, tied, *place = (np.concatenate(columns) for columns in zip(*hits, strict=True))
-    retrieved, unjudged = queries.retrieved, tuple(queries.unjudged)
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

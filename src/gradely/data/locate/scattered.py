@@ -6,109 +6,21 @@ million, they are kept in a temporary file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cached_property
-from typing import Any, BinaryIO, NamedTuple, Self, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from gradely.data.columns import leave_out_repeats
-from gradely.data.hashing import end_of_better, find_repeated, is_among, is_distinct
+from gradely.data.columns import compact, leave_out_repeats
+from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct
 from gradely.data.hits import Hits
-from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
+from gradely.data.ids import Floats, Ids, Ints, Tokens, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.locate.parts import Lines, TablePart, match_lines, read_lines
+from gradely.data.spool import Spool
 from gradely.data.table import ChangedFile, IrregularText
 from gradely.data.tie_breaking import Documents
-from gradely.errors import InputError
+from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.settings import Settings
-
-SpoolRows: TypeAlias = npt.NDArray[Any]
-PARTS = 256
-"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; a part of 30 million
-keys fits into the cache"""
-IN_MEMORY = 1 << 20
-"""number of rows that are kept in memory: 8 MB of keys, and three times that while they are sorted"""
-
-
-class Spool:
-    """Rows of one type, sorted into parts. Parts come back one after the other, their rows in the order given."""
-
-    def __init__(self, name: str, kind: npt.DTypeLike) -> None:
-        """Take the name of the run, for error messages, and the type of a row."""
-        self.name = name
-        self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
-        self._blocks: list[Ints] = []
-        """the row where each part of each block of the file begins, and where the last one ends"""
-
-    def __enter__(self) -> Self:
-        """Begin."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the file, if there is one."""
-        if "_file" in self.__dict__:
-            with suppress(OSError):
-                self._file.close()  # after an error, this tries to write again
-
-    def add(self, rows: SpoolRows, part: Bytes) -> None:
-        """Add rows, given the part of each."""
-        while len(rows):
-            here = slice(self._count, self._count + len(rows))
-            count = len(self._part[here])
-            self._rows[here], self._part[here] = rows[:count], part[:count]
-            self._count, rows, part = self._count + count, rows[count:], part[count:]
-            if self._count == len(self._rows):
-                self._write()
-
-    def parts(self) -> Iterator[SpoolRows]:
-        """Yield the rows of each part; if all rows fit into memory, they are sorted at once, which is faster."""
-        if not self._blocks:
-            yield self._rows[: self._count]
-            return
-        rows, bounds = self._by_part()
-        for i in range(PARTS):
-            blocks = [self._read(block[i], block[i + 1]) for block in self._blocks]
-            yield np.concatenate([*blocks, rows[bounds[i] : bounds[i + 1]]])
-
-    def _by_part(self) -> tuple[SpoolRows, Ints]:
-        """Return the rows in memory, sorted by part, and where the parts begin."""
-        part = self._part[: self._count]
-        return self._rows[np.argsort(part, kind="stable")], np.append(0, np.bincount(part, minlength=PARTS).cumsum())
-
-    @cached_property
-    def _file(self) -> BinaryIO:
-        import tempfile
-
-        return tempfile.TemporaryFile()  # buffered: otherwise a read or a write may do only part of its work
-
-    def _write(self) -> None:
-        """Move the rows from memory to the file."""
-        rows, bounds = self._by_part()
-        with self._explain_errors():
-            self._file.write(rows.view(np.uint8).data)
-            self._file.flush()
-        self._blocks.append(bounds + len(self._blocks) * len(rows))
-        self._count = 0
-
-    def _read(self, start: int, stop: int) -> SpoolRows:
-        """Return some rows of the file."""
-        with self._explain_errors():
-            self._file.seek(start * self._rows.itemsize)
-            return np.frombuffer(self._file.read((stop - start) * self._rows.itemsize), self._rows.dtype)
-
-    @contextmanager
-    def _explain_errors(self) -> Iterator[None]:
-        """Turn a full disk into an error that says what to do."""
-        try:
-            yield
-        except OSError as error:
-            raise InputError(
-                f"{self.name}: has too many lines to count in memory, and a temporary file cannot be used: "
-                f"{error.strerror or error}; set TMPDIR to a folder with room"
-            ) from None
-
 
 CHANCE = 1000
 """number of keys that lines may share by accident: a billion lines share 0.03 on average"""
@@ -157,7 +69,8 @@ class Look(NamedTuple):
     """its judged queries, by index, possibly with duplicates"""
     size: Ints
     """number of lines of each"""
-    unjudged: list[str]
+    unjudged: tuple[Ids, Words]
+    """the queries without judgments, possibly with duplicates, and their hashes"""
     hits: tuple[Ints, Ints, Floats, Ints]
     """query, row, score and line of the judged documents"""
 
@@ -181,7 +94,7 @@ class Pieces(NamedTuple):
     repeats: Words
     """keys of more than one line"""
     retrieved: Ints
-    unjudged: tuple[str, ...]
+    unjudged: Unjudged
     hits: list[Any]
     """query, row, score and line, as columns"""
 
@@ -215,11 +128,11 @@ def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pi
 def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
     """Find the judged documents of all parts; nothing as long as the qrels is kept for a part."""
     base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
-    retrieved, unjudged = np.zeros(len(judgments.qrels), np.int64), dict[str, None]()
-    with Spool(name, np.uint64) as keys:
+    retrieved, left_out = np.zeros(len(judgments.qrels), np.int64), judgments.qrels.names_left_out
+    with Spool(name, np.uint64) as keys, UnjudgedNames(name, settings, left_out, together=False) as unjudged:
         for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
             np.add.at(retrieved, look.query, look.size)
-            unjudged.update(dict.fromkeys(look.unjudged))
+            unjudged.add(*look.unjudged)
             query, row, score, line = look.hits
             if in_run[row].any():
                 raise IrregularText
@@ -227,11 +140,11 @@ def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces
             hits.append((query, row, score, line + base[-1]))
             keys.add(look.key, look.key.astype(np.uint8))
             base.append(base[-1] + len(look.key))
-        repeats = find_repeats(keys)
+        repeats, names = find_repeats(keys), unjudged.all()
     if base[-1] == 0:
         raise IrregularText
     columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
-    return Pieces(base, repeats, retrieved, tuple(unjudged), columns)
+    return Pieces(base, repeats, retrieved, names, columns)
 
 
 def _first_look(judgments: Judgments, settings: Settings, piece: TablePart) -> Look:
@@ -239,9 +152,9 @@ def _first_look(judgments: Judgments, settings: Settings, piece: TablePart) -> L
     lines = read_lines(judgments, piece, settings)
     line, row = match_lines(judgments, lines)
     judged = lines.judged
-    unjudged = leave_out_repeats(lines.unjudged()).names()
+    unjudged = leave_out_repeats(lines.unjudged())
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
-    return Look(lines.key, lines.query[judged], lines.size[judged], unjudged, hits)
+    return Look(lines.key, lines.query[judged], lines.size[judged], (compact(unjudged), hashes(*unjudged)), hits)
 
 
 def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
