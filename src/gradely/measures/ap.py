@@ -1,4 +1,4 @@
-"""Average precision of binary relevance and its relatives: AP, infAP of a judged sample, IPrec, bpref."""
+"""Average precision of binary relevance and related measures: AP, infAP, IPrec, bpref."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
@@ -19,20 +19,20 @@ from gradely.measures.base import Binary, Expected
 from gradely.measures.searched_measure import ComposedMeasure, Scene
 
 MOST_STEPS = 50_000_000
-"""values times places times relevant documents of a query for the mean of its best precision, which take seconds"""
+"""maximum of values × places × relevant documents of a query for the mean of IPrec; this many take seconds"""
 EPSILON = 0.00001
-"""trec_eval's, which keeps the estimate of an empty sample defined"""
+"""trec_eval's constant, which keeps the estimate of an empty sample defined"""
 RELEVANT, OTHER, POOLED = 3, 2, 1
-"""kinds of documents for infAP: judged ones, and those of the pool that were not judged"""
+"""kinds of documents for infAP: judged relevant, judged non-relevant, and pooled but not judged"""
 
 
 def mean_precisions(batch: Batch, relevant: Chances, k: int | None) -> Array:
-    """Return [Q, H]: the mean, over labels, of the precision at each relevant document, over all relevant ones."""
+    """Return [Q, H]: the mean over labels of (precision at the document if it is relevant) / (relevant documents)."""
     return over_count(batch, relevant, lambda rows, chance: mean_threshold(rows, chance, k))
 
 
 def expect_precisions(measure: "AP", batch: UncertainBatch) -> Expected:
-    """The precision at each relevant document, over how many there are: both depend on labels."""
+    """A document contributes its precision over the number of relevant documents; both depend on the labels."""
     relevant = measure.chances(batch)
     return Expected(relevant.chance, mean_precisions(batch.places, relevant, measure.k))
 
@@ -57,27 +57,27 @@ class AP(Binary):
     expectation = expect_precisions
 
     def terms(self, batch: Batch) -> Array:
-        """The precision at each relevant document."""
+        """Return the precision at each relevant document."""
         return precisions(batch, self.relevant(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return self.recall_base(batch)
 
 
 class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
-    """Average precision, estimated from judgments of a random part of the pool.
+    """Average precision, estimated from judgments of a random sample of the pool.
 
         infAP = (1/RB) Σ over relevant ranks i of 1/i + (i-1)/i · |pool|/(i-1) · (r + ε)/(r + n + 2ε)
 
-    r and n are the relevant and other judged documents above, |pool| those and the ones in the pool that were not
-    judged (a negative label); ε = 0.00001. Documents outside the pool count as not relevant. With all of the pool
-    judged it is nearly AP.
+    r and n are the numbers of relevant and of other judged documents above; |pool| also counts the documents of the
+    pool that were not judged (those with a negative label); ε = 0.00001. Documents outside the pool count as not
+    relevant. If the whole pool is judged, infAP is nearly AP.
 
-    Ties: of the x documents of a tie group that stand above a relevant one, j are judged, hypergeometric. Given j, the
-    relevant ones among them and the pooled ones among the others are independent, and enter linearly, so that their
-    means serve. Best and worst are found by an exact search; where a tie group has too many orders, they are bounds
-    that contain every order. No relevant document: 0.
+    Ties: if x documents of a tie group are above a relevant one, the number j of judged ones among them is
+    hypergeometric. Given j, the numbers of relevant documents among these and of pooled ones among the others are
+    independent and enter linearly, so their means suffice. Best and worst are found by an exact search; if a tie group
+    has too many orders, they are bounds that contain every order. No relevant document: 0.
     Reference: Yilmaz and Aslam, Estimating average precision with incomplete and imperfect judgments (2006).
 
     >>> from gradely import from_arrays, infAP
@@ -90,7 +90,7 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
     takes_fixed = False
 
     def plain_terms(self, batch: Batch) -> Array:
-        """The estimated precision at each relevant document."""
+        """Return the estimated precision at each relevant document."""
         xp, relevant = batch.xp, self.relevant(batch)
         above = batch.to_real(batch.above)
         r, judged, pool = self._before(batch)
@@ -99,25 +99,25 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         return xp.where(counts, 1.0 / (above + 1) + estimate, 0.0)
 
     def _before(self, batch: Batch) -> tuple[Array, Array, Array]:
-        """Return [Q, H]: relevant documents above, all judged ones, all of the pool."""
+        """Return the numbers of relevant, of judged and of pooled documents above each document, [Q, H] each."""
         judged = batch.judged & (batch.grade >= 0)
         r, judged, pool = (sum_before(batch, flag) for flag in (self.relevant(batch), judged, batch.judged))
         return r, judged, pool
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return self.recall_base(batch)
 
     def kinds(self, batch: Batch) -> Array:
-        """Relevant documents, other judged ones, and those of the pool that were not judged.
+        """Return the kinds: judged relevant, judged non-relevant, and pooled but not judged.
 
-        Documents outside the pool, which have no column, are best last: they only take a place.
+        Documents outside the pool have no column. The best order ranks them last, since they only fill a place.
         """
         judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.full_like(batch.first, POOLED))
         return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:  # noqa: ARG002 - counts say all
-        """What a relevant document adds below the given numbers of each kind."""
+    def scenes(self, batch: Batch) -> Callable[[int], Scene]:  # noqa: ARG002 - the counts suffice
+        """Return a function that gives the contribution of a relevant document, given the counts of each kind above."""
 
         def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
             def adds(kind: int, placed: tuple[int, ...]) -> float:
@@ -133,10 +133,13 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         return lambda row: scene  # noqa: ARG005 - the same for all queries
 
     def check_states(self, group: TieGroup) -> None:
-        """Nothing to refuse: the mean takes as many steps as there are places and judged documents."""
+        """Accept every group: the mean takes only (places × judged documents) steps."""
 
     def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:  # noqa: ARG002 - closed
-        """What a relevant document of the group adds, with x others of the group above it, j of them judged."""
+        """Return the mean contribution of a relevant document of the group.
+
+        The sum is over x, the number of documents of the group above it, and j, the number of judged ones among these.
+        """
         counts = group.by_kind
         r, judged = counts.get(RELEVANT, 0), counts.get(RELEVANT, 0) + counts.get(OTHER, 0)
         unjudged = counts.get(POOLED, 0) / max(group.size - judged, 1)
@@ -155,10 +158,10 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         return {RELEVANT: total / group.size}
 
     def bound(self, batch: Batch) -> Array:
-        """The extreme of each relevant document on its own, as the j-th of the group.
+        """Return the extreme contribution of each relevant document by itself, as the j-th relevant one of the group.
 
-        With q, the estimated share of relevant documents, at its extreme, the term (1 + q·|pool|)/i is monotone in i
-        both while documents of the pool fill the places above and while others do. So its extreme is at an end.
+        If q, the estimated share of relevant documents, is at its extreme, the term (1 + q·|pool|)/i is monotone in i
+        while pooled documents fill the places above, and again while other documents do. So its extreme is at an end.
         """
         xp, relevant = batch.xp, self.relevant(batch)
         r, judged, pool = self._before(batch)
@@ -180,13 +183,13 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
 
 
 def round_half_up(batch: Batch, documents: Array) -> Array:
-    """The nearest whole number, halves up, as trec_eval 10 has it."""
+    """Round to the nearest whole number, halves up, as trec_eval 10 does."""
     floor = batch.xp.floor(documents)
     return batch.xp.where(documents - floor >= 0.5, floor + 1, floor)
 
 
 def round_up(batch: Batch, documents: Array) -> Array:
-    """The next whole number from a tenth on, as trec_eval 9 and older have it."""
+    """Round up from a tenth on, as trec_eval 9 and older do."""
     return batch.xp.floor(documents + 0.9)
 
 
@@ -194,7 +197,7 @@ ROUNDING = {"nearest": round_half_up, "up": round_up}
 
 
 def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) -> Array:
-    """Return [Q, H]: the best precision from where the `needed` [Q] relevant documents are found, in its column."""
+    """Return [Q, H]: the best precision from the rank of the `needed`-th relevant document on, in its column."""
     xp, x = batch.xp, batch.to_real(relevant)
     retrieved, rank = sum_before(batch, x) + x, batch.to_real(batch.above) + 1
     counts = relevant & (retrieved >= needed[:, None])
@@ -204,12 +207,12 @@ def best_precision(batch: Batch, relevant: Array, needed: Array, k: int | None) 
 
 
 class BestPrecision:
-    """The best precision of a query from where enough relevant documents are found, over all orders of its ties."""
+    """The best precision of a query once enough relevant documents are found, over all orders of its ties."""
 
     def __init__(
         self, measure: object, batch: Batch, groups: list[TieGroup], needed: Iterable[int], k: int | None
     ) -> None:
-        """Take the tie groups of a query, several numbers of relevant documents that are needed, and the cut-off."""
+        """Take the tie groups of a query, the numbers of relevant documents that are needed, and the cut-off."""
         self.groups, self.needed, self.k, self.xp = groups, list(needed), k, batch.xp
         self.found = list(accumulate((sum(group.counts) for group in groups), initial=0))
         values = sorted({precision for i in range(len(groups)) for precision in self._possible(i)})
@@ -224,7 +227,7 @@ class BestPrecision:
         self.least = batch.xp.asarray(self.needed, **like)[:, None]
 
     def _possible(self, i: int) -> Iterator[float]:
-        """Yield the precisions that can occur at a relevant document of a group and count."""
+        """Yield the precisions that are possible at a relevant document of group i."""
         group = self.groups[i]
         for a in range(1, sum(group.counts) + 1):
             if self.found[i] + a >= min(self.needed):
@@ -232,7 +235,7 @@ class BestPrecision:
                     yield (self.found[i] + a) / (group.above + x)
 
     def by_group(self) -> list[list[float]]:
-        """Return how much each group adds to the mean of the best precision, for each number that is needed."""
+        """Return the contribution of each group to the mean of the best precision, for each needed number."""
         below = self.xp.ones_like(self.least * self.values)
         best, adds = [0.0] * len(self.needed), []
         for i, group in enumerate(self.groups):
@@ -246,10 +249,10 @@ class BestPrecision:
         return adds
 
     def _stays_below(self, i: int) -> Array:
-        """Return, for each number that is needed, the probability that no precision exceeds each of the values.
+        """Return, for each needed number, the probability that no precision exceeds each of the values.
 
-        A walk over the places: `reached` has the probabilities of having found 0, 1, … relevant documents and none too
-        early.
+        This walks over the places of the group. `reached` holds the probabilities of having found 0, 1, … relevant
+        documents, none of them at a precision above the value.
         """
         group, found, xp = self.groups[i], self.found[i], self.xp
         r, n = sum(group.counts), group.size
@@ -266,12 +269,12 @@ class BestPrecision:
 
 
 def _others_left(left: int, relevant: int) -> float:
-    """Return the probability that the next of some documents, some of them relevant, is another one."""
+    """Return the probability that the next document is not relevant, given how many are left and relevant."""
     return max(left - relevant, 0) / left
 
 
 def check_recall(name: str, value: Any) -> float | tuple[float, ...]:
-    """Return a level of recall, or several."""
+    """Check a level of recall, or a list of them."""
     levels = tuple(value) if isinstance(value, Iterable) else (value,)
     if not levels or not all(is_number(level) and 0 <= level <= 1 for level in levels):
         raise MeasureError(f"{name} must be a number from 0 to 1, or a list of them; found {value!r}")
@@ -284,12 +287,12 @@ class IPrec(Binary):
 
         IPrec(recall=s) = max of P@i over the ranks i with at least s·RB relevant documents in the top i
 
-    It is 0 where there is no such rank. With several levels of recall it is the mean over them; by default these are
-    0, 0.1, …, 1, which gives the eleven-point average. s·RB is rounded.
+    It is 0 if there is no such rank. With several levels of recall, it is the mean over them; the default levels
+    0, 0.1, …, 1 give the eleven-point average. s·RB is rounded.
 
-    Ties: the probability that no precision exceeds v is a product over tie groups, each found by a walk over its places
-    and the number of relevant documents so far; the mean follows from these probabilities. Where that takes too many
-    steps, the mean is refused, and ties='sampled' estimates it. No relevant document: 0.
+    Ties: the probability that no precision exceeds v is a product over tie groups, each computed by a walk over its
+    places and the number of relevant documents so far; the mean follows from these probabilities. If that takes too
+    many steps, the mean is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Manning, Raghavan, Schütze, Introduction to Information Retrieval (2008), 8.4, as iprec_at_recall and
     11pt_avg in trec_eval.
 
@@ -322,7 +325,7 @@ class IPrec(Binary):
         return self.recall if isinstance(self.recall, tuple) else (float(self.recall),)  # type: ignore[arg-type]
 
     def needed(self, batch: Batch, level: float) -> Array:
-        """Return [Q]: how many relevant documents reach a level of recall."""
+        """Return [Q]: the number of relevant documents that reach a level of recall."""
         return ROUNDING[self.rounding](batch, level * self.recall_base(batch))
 
     def at(self, batch: Batch, level: float) -> Array:
@@ -330,7 +333,7 @@ class IPrec(Binary):
         return best_precision(batch, self.relevant(batch), self.needed(batch, level), self.k)
 
     def terms(self, batch: Batch) -> Array:
-        """The precision at the documents where it is best, over all levels."""
+        """Return the sum of the interpolated precisions over all levels, in the columns where they are reached."""
         levels = sorted(self.levels, reverse=True)
         terms = self.at(batch, levels[0])
         for level in levels[1:]:
@@ -338,7 +341,7 @@ class IPrec(Binary):
         return terms if batch.untied else self._mean_terms(batch, terms)
 
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
-        """Return the terms of queries with ties: what each tie group adds to the mean of the best precision."""
+        """Return the terms with those of tied queries replaced by each group's share in the mean best precision."""
         relevant = self.relevant(batch)
         needed = [to_lists(self.needed(batch, level)) for level in self.levels]
 
@@ -352,19 +355,21 @@ class IPrec(Binary):
         return fill_groups(batch, terms, batch.xp.astype(relevant, batch.first.dtype), mean)
 
     def norm(self, batch: Batch) -> Array:
-        """The levels."""
+        """Return the number of levels."""
         return batch.xp.full_like(batch.grade[:, 0], float(len(self.levels)))
 
 
 class bpref(Binary):  # noqa: N801 - the field's name
-    """How rarely judged non-relevant documents stand above relevant ones; unjudged documents do not matter.
+    """Binary preference: how rarely judged non-relevant documents are ranked above relevant ones.
 
         bpref = (1/RB) Σ over retrieved relevant documents of 1 - min(a, RB) / min(RB, NR)
 
-    a is the number of judged non-relevant documents above it, NR that of the pool; RB is the number of relevant
-    documents of the pool. A negative label counts as unjudged, as in trec_eval.
+    a is the number of judged non-relevant documents above the document, NR the number of those in the pool, and RB the
+    number of relevant documents of the pool. Unjudged documents do not matter. A negative label counts as unjudged, as
+    in trec_eval.
 
-    Ties: with n' judged non-relevant documents in its tie group, a is uniform on a … a+n'. No relevant document: 0.
+    Ties: with n' judged non-relevant documents in the same tie group, a is uniform on a … a+n'. No relevant
+    document: 0.
     Reference: Buckley and Voorhees, Retrieval evaluation with incomplete information (2004), as in trec_eval.
 
     >>> from gradely import bpref, from_arrays
@@ -375,18 +380,18 @@ class bpref(Binary):  # noqa: N801 - the field's name
     name = "bpref"
 
     def is_opposed(self, real: Array, labels: Array) -> Array:
-        """True for judged non-relevant documents."""
+        """Return true for judged non-relevant documents."""
         return real & (labels >= 0) & (labels < self.rel)
 
     def terms(self, batch: Batch) -> Array:
-        """1 less the share of preferences that are wrong."""
+        """Return 1 minus the share of violated preferences."""
         xp = batch.xp
         base = self.recall_base(batch)[:, None]
         opposed = xp.sum(batch.to_real(self.is_opposed(batch.pooled, batch.pool)), axis=1, keepdims=True)
         norm = xp.clip(xp.minimum(base, opposed), min=1.0)
 
         def credit(y: Array, over: Array) -> Array:
-            """Σ over u < y of 1 - min(over + u, RB)/norm, an arithmetic series."""
+            """Return Σ over u < y of 1 - min(over + u, RB)/norm, an arithmetic series."""
             rising = xp.minimum(xp.maximum(base - over, xp.zeros_like(over)), y)
             return y - (rising * over + rising * (rising - 1) / 2 + (y - rising) * base) / norm
 
@@ -395,9 +400,9 @@ class bpref(Binary):  # noqa: N801 - the field's name
         return preference(batch, self.relevant(batch), against, credit, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return self.recall_base(batch)
 
     def priority(self, batch: Batch) -> Array:
-        """Relevant documents, then unjudged, then judged non-relevant ones."""
+        """Rank relevant documents first, then unjudged, then judged non-relevant ones."""
         return batch.to_real(self.relevant(batch)) - batch.to_real(self.is_opposed(batch.judged, batch.grade))

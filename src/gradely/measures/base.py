@@ -1,4 +1,4 @@
-"""What a measure is: the sum of what each document adds, divided by a norm."""
+"""The base classes of measures. A measure is the sum of the contributions of its documents, divided by a norm."""
 
 import inspect
 import re
@@ -20,11 +20,11 @@ from gradely.tables import Table, box, formula, grid, heading, sentence
 
 M = TypeVar("M")
 NO_MEAN = "labels are probabilities, and no exact mean over them is known of this measure"
-"""what errors say of labels that a measure does not take"""
+"""message of the errors about probabilistic labels that a measure does not support"""
 
 
 class _MeasureType(ABCMeta):
-    """What a class of measures can do itself: take a cut-off."""
+    """The metaclass of measures, which makes `nDCG @ 10` work on the class itself."""
 
     def __matmul__(cls: type[M], k: Any) -> M:
         """Return the measure with a cut-off, as in nDCG @ 10."""
@@ -35,33 +35,33 @@ class _MeasureType(ABCMeta):
 class Measure(Named, metaclass=_MeasureType):
     """A measure of ranking quality: from a Batch to one number per query.
 
-    Its fields are its parameters. It is the sum of what each judged document adds (`terms`), from a `start` that is
-    mostly 0, over a `norm`.
+    Its fields are its parameters. The value is the sum of the contributions of the judged documents (`terms`), plus
+    `start`, which is 0 for most measures, divided by `norm`.
     """
 
     takes_expected: ClassVar[bool] = True
-    """False where no closed form is known of the mean over the orders of tied documents"""
+    """False if no closed form of the mean over the orders of tied documents is known"""
     may_refuse: ClassVar[bool] = False
-    """True where that mean is refused for tie groups with too many states"""
+    """True if the measure refuses to compute that mean for tie groups with too many states"""
     takes_fixed: ClassVar[bool] = True
-    """False where the formula needs to ask how long tie groups are, which compilers do not allow"""
+    """False if the formula depends on the lengths of tie groups, which compilers do not allow"""
     takes_fixed_order: ClassVar[bool] = True
-    """False where it needs to ask something even if no documents tie"""
+    """False if the formula inspects values even if no documents tie"""
     needs_subtopics: ClassVar[bool] = False
-    """True where documents must be judged by subtopic; others take the highest label that a document has"""
+    """True if the measure needs labels by subtopic; other measures use the highest label of each document"""
     may_be_bounded: ClassVar[bool] = False
-    """True where best and worst may be bounds that contain every order, not those of an order"""
+    """True if the best and worst values may be bounds that contain every order instead of the values of an order"""
     may_lack: ClassVar[str] = ""
-    """what a ranking with relevant documents may lack, so that it scores 0 however good it is; see `lacks`"""
+    """what a query with relevant documents may lack, in which case every ranking scores 0; see `lacks`"""
     has_ceiling: ClassVar[bool] = False
-    """True where some queries cannot reach 1, however good the ranking"""
+    """True if no ranking of some queries can reach 1"""
     needs_relevant: ClassVar[bool] = True
-    """False where it says something of every ranking, whether or not the query has relevant documents"""
+    """False if the measure is meaningful for queries without relevant documents"""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)
-    """the least and the greatest value there can be"""
+    """the lowest and the highest possible value"""
     expectation: ClassVar["Callable[[Any, UncertainBatch], Expected] | None"] = None
-    """how the mean over labels that are probabilities is taken; each class says it itself, and does not inherit it,
-    since what holds of a measure need not hold of those that derive from it"""
+    """computes the mean over probabilistic labels; not inherited, since a formula that is right for a measure may be
+    wrong for its subclasses"""
     k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
 
     def __matmul__(self, k: Any) -> Self:
@@ -82,22 +82,23 @@ class Measure(Named, metaclass=_MeasureType):
 
     @property
     def of(self) -> Callable[..., Array]:
-        """The measure as a pure function of (scores, labels, mask=None), which jax.jit and torch.compile take.
+        """The measure as a pure function of (scores, labels, mask=None), for jax.jit and torch.compile.
 
-        It gives one value per row, or one number for arrays of one dimension, in the precision of the scores. NaN and
-        infinity are refused, also as a value, unless the function is traced or called with check=False. `as_function`
-        serves several measures with one sort, and measures that need to know the levels of the collection.
+        It returns one value per row, or one number for one-dimensional arrays, in the precision of the scores. NaN and
+        infinity raise an error, in the arguments and in the result, unless the function is traced or called with
+        check=False. `as_function` computes several measures with one sort, and supports measures that need the levels
+        of the collection.
         """
         from gradely.measures.function import ValueFunction
 
         return ValueFunction(self)
 
     def compute(self, batch: Batch) -> Array:
-        """Return the value of each query; the measure has been fitted to the collection."""
+        """Return the value of each query. The measure must have been fitted to the collection."""
         return self.compute_from_relevance(self.apply_relevance(batch))
 
     def compute_from_relevance(self, batch: Batch) -> Array:
-        """Return the value of each query of a batch with relevance in place of labels."""
+        """Return the value of each query of a batch that holds relevance instead of labels."""
         with ignore_overflow():
             parts = self.parts(batch)
             values = divide(parts.total(sum_rows(parts.terms)), parts.norm)
@@ -106,28 +107,31 @@ class Measure(Named, metaclass=_MeasureType):
         return values
 
     def parts(self, batch: Batch) -> "Parts":
-        """Return what the value of each query of a batch with relevance is made of."""
+        """Return the terms, norm and start of a batch that holds relevance instead of labels."""
         batch = self.order_ties(batch.top(self.k))
         return Parts(self.start(batch), self.terms(batch), self.norm(batch))
 
     def expect(self, batch: UncertainBatch) -> "Expected":
-        """Return what the mean over all labels is made of, for documents whose labels are probabilities."""
+        """Return the parts of the mean over all labels, for documents with probabilistic labels."""
         self.check_expectation()
         with ignore_overflow():
             return vars(type(self))["expectation"](self, batch)  # type: ignore[no-any-return]
 
     @property
     def takes_chances(self) -> bool:
-        """True where the exact mean over labels that are probabilities is known, by which class it is."""
+        """True if the exact mean over probabilistic labels is known for this very class."""
         return vars(type(self)).get("expectation") is not None
 
     def check_expectation(self) -> None:
-        """Refuse labels that are probabilities where no formula is known of the mean over them."""
+        """Raise MeasureError if no formula of the mean over probabilistic labels is known."""
         if not self.takes_chances:
             raise MeasureError(f"{self}: {NO_MEAN}; docs/guides/probabilities.md lists the measures that have one")
 
     def order_ties(self, batch: Batch) -> Batch:
-        """Return the batch with ties as its policy has them; refuse the mean over orders where there is no formula."""
+        """Return the batch with its ties ordered by its policy.
+
+        Raise MeasureError if the policy is `expected` and no formula of the mean over orders is known.
+        """
         if batch.untied:
             return batch
         if batch.ties != "expected":
@@ -142,91 +146,91 @@ class Measure(Named, metaclass=_MeasureType):
             )
         return batch
 
-    def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - for those that need the collection
-        """Return the measure fitted to the collection; refuse labels it cannot take."""
+    def fit(self, levels: Levels) -> Self:  # noqa: ARG002 - used by subclasses
+        """Return the measure fitted to the collection; raise an error if it does not support the labels."""
         return self
 
     def is_fixed(self, ties: str = "expected") -> bool:
-        """True where the formula asks nothing but shapes, as compilers want it; without ties, most formulas do."""
+        """True if the formula depends on shapes alone, as compilers require; without ties, most formulas do."""
         return self.takes_fixed_order if ties in ("order", "random") else self.takes_expected and self.takes_fixed
 
     def apply_relevance(self, batch: Batch) -> Batch:
-        """Return the batch with relevance in place of labels; the methods below take this."""
+        """Return the batch with relevance instead of labels. The methods below take this batch."""
         return batch
 
     @abstractmethod
     def terms(self, batch: Batch) -> Array:
-        """Return [Q, H]: what each judged document adds, before the norm."""
+        """Return [Q, H]: the contribution of each judged document, before the division by the norm."""
 
-    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - for those that have them
-        """Return [Q, H] twice, gains and one over their discounts, whose product `terms` is; None where it is none."""
+    def factors(self, batch: Batch) -> tuple[Array, Array] | None:  # noqa: ARG002 - used by subclasses
+        """Return gains and inverse discounts, [Q, H] each, if `terms` is their product, else None."""
         return None
 
-    def start(self, batch: Batch) -> Array | None:  # noqa: ARG002 - for those that count more than judged documents
-        """Return [Q]: what the sum begins with; None where that is nothing."""
+    def start(self, batch: Batch) -> Array | None:  # noqa: ARG002 - used by subclasses
+        """Return [Q]: the contribution of everything but the judged documents, or None if there is none."""
         return None
 
     def norm(self, batch: Batch) -> Array:
-        """Return [Q]: what the sum is divided by, mostly nothing, which is 1; where it is 0, the value is 0."""
+        """Return [Q]: the divisor of the sum, 1 by default. If it is 0, the value is 0."""
         return batch.constant(1.0)
 
     @abstractmethod
     def priority(self, batch: Batch) -> Array:
-        """Return [Q, H]: which tied documents the best order puts first, those of the highest; unjudged ones have 0."""
+        """Return [Q, H]: priorities of documents; the best order ranks the highest first. Unjudged documents have 0."""
 
     def ideal_priority(self, batch: Batch) -> Array:
-        """Return [Q, H]: which documents of a whole pool the ideal ranking puts first, mostly those of priority."""
+        """Return [Q, H]: the priorities by which the ideal ranking sorts a whole pool, by default those of ties."""
         return self.priority(batch)
 
     @property
     def priority_key(self) -> object:
-        """What the priority depends on beside the batch: measures with the same key share an order of ties."""
+        """What the priority depends on besides the batch; measures with the same key share an order of ties."""
         return self.key
 
     def is_bounded(self, batch: Batch) -> Array:
-        """Return [Q, H]: true for documents of tie groups of which best and worst are bounds, not orders."""
+        """Return [Q, H]: true for documents of tie groups whose best and worst values are only bounds."""
         return batch.xp.zeros_like(batch.judged)
 
     def ceiling(self, batch: Batch) -> Array:
-        """Return [Q]: the highest value that a ranking of the query can have, of measures with `has_ceiling`."""
+        """Return [Q]: the highest value that a ranking of the query can have, for measures with `has_ceiling`."""
         return batch.constant(1.0)
 
     def lacks(self, batch: Batch) -> Array:
-        """Return [Q]: true where a ranking has relevant documents and lacks what `may_lack` says."""
+        """Return [Q]: true if the query has relevant documents but lacks what `may_lack` names."""
         return batch.xp.zeros_like(batch.pooled[:, 0])
 
     @abstractmethod
     def degenerate(self, batch: Batch) -> Array:
-        """Return [Q]: true where no document of the pool can earn anything, so that every ranking scores 0."""
+        """Return [Q]: true if no document of the pool contributes anything, in which case every ranking scores 0."""
 
     def _repr_html_(self) -> str:
-        """Show its card in a notebook: formula, parameters, ties, reference."""
+        """Return the card that a notebook shows: formula, parameters, ties, reference."""
         return card(self)
 
 
 class Parts(NamedTuple):
-    """What a measure is made of: what the sum begins with, what each document adds, what the sum is divided by."""
+    """The parts of a value: the start of the sum, the contribution of each document, and the divisor."""
 
     start: Array | None
     terms: Array
     norm: Array
 
     def total(self, added: Array) -> Array:
-        """Return [Q]: the sum, from what the documents add."""
+        """Return [Q]: the whole sum, given the sum over documents."""
         return added if self.start is None else self.start + added
 
 
 class Expected(NamedTuple):
-    """What the mean of a measure is made of, over labels that are probabilities."""
+    """The parts of the mean of a measure over probabilistic labels."""
 
     gain: Array
     """[Q, H] the mean gain of each document, or the probability that it is relevant"""
     terms: Array
-    """[Q, H] what each document adds"""
+    """[Q, H] the contribution of each document"""
     norm: Array | None = None
-    """[Q] what the sum is divided by, where that does not depend on labels; None for nothing"""
+    """[Q] the divisor of the sum if it does not depend on labels, else None"""
     start: Array | None = None
-    """[Q] what the sum begins with; None for nothing"""
+    """[Q] the start of the sum, or None for 0"""
 
     def values(self) -> Array:
         """Return [Q]: the value of each query."""
@@ -234,14 +238,14 @@ class Expected(NamedTuple):
         return added + 0.0 if self.norm is None else divide(added, self.norm)
 
     def checked(self, measure: Measure, batch: UncertainBatch) -> Array:
-        """Return the same; refuse values that are too large for a number."""
+        """Return the values; raise NotFinite if one is too large for a number."""
         values = self.values()
         check_finite(measure, values, lambda _: batch.labels[-1])
         return values
 
 
 def check_finite(measure: Measure, values: Array, highest: Callable[[int], Array]) -> None:
-    """Refuse values that are too large for a number; `highest` gives the highest label of a row, for the error."""
+    """Raise NotFinite if a value is too large for a number; `highest` returns the highest label of a row."""
     xp = namespace(values)
     finite = xp.isfinite(values)
     if not bool(xp.all(finite)):
@@ -259,7 +263,7 @@ THRESHOLD = number("the lowest label that counts as relevant")
 
 
 class Binary(Measure):
-    """A measure that knows relevant documents and others."""
+    """A measure of binary relevance: a document is relevant if its label is at least `rel`."""
 
     rel: float = parameter(default=1, doc="labels of at least this count as relevant", check=THRESHOLD)
 
@@ -272,7 +276,7 @@ class Binary(Measure):
         return memo[key]
 
     def recall_base(self, batch: Batch) -> Array:
-        """Return [Q]: RB, how many documents of the pool are relevant; by place, all of it is retrieved."""
+        """Return [Q]: RB, the number of relevant documents of the pool. By place, the whole pool is retrieved."""
         if batch.by_place:
             return by_place.total(batch, self.relevant(batch))
         return batch.of_pools(
@@ -286,11 +290,11 @@ class Binary(Measure):
         return batch
 
     def chances(self, batch: UncertainBatch) -> Chances:
-        """Return how probable it is that each document is relevant."""
+        """Return the probability that each document is relevant."""
         return Chances.of(batch, batch.labels >= self.rel)
 
     def priority(self, batch: Batch) -> Array:
-        """Relevant documents before others."""
+        """Rank relevant documents before others."""
         return batch.to_real(self.relevant(batch))
 
     @property
@@ -299,16 +303,16 @@ class Binary(Measure):
         return (Binary, self.rel) if type(self).priority is Binary.priority else self.key
 
     def degenerate(self, batch: Batch) -> Array:
-        """No relevant document: the best of the pool is not."""
+        """True if the pool has no relevant document, i.e. if its best document is not relevant."""
         return ~(batch.pooled[:, 0] & (batch.pool[:, 0] >= self.rel))
 
 
 IDENTITY = Identity()
-"""where no relevance function is stated"""
+"""the default relevance function"""
 
 
 class Graded(Measure):
-    """A measure that knows degrees of relevance."""
+    """A measure of graded relevance."""
 
     relevance: RelevanceLike | None = parameter(
         default=IDENTITY,
@@ -316,7 +320,7 @@ class Graded(Measure):
     )
 
     def check_parameters(self) -> None:
-        """Settle the relevance function; a shift stands before the measure's own and does not replace it."""
+        """Determine the relevance function; a shift is applied before the measure's own and does not replace it."""
         super().check_parameters()
         if self.relevance is None:
             return
@@ -332,16 +336,16 @@ class Graded(Measure):
         return function  # type: ignore[no-any-return]
 
     def fit(self, levels: Levels) -> Self:
-        """Settle the relevance function; refuse labels that it cannot take."""
+        """Determine the relevance function; raise an error if it does not support the labels."""
         if isinstance(self.relevance_function, Identity):
             return self
         fitted = self.relevance_function.fit(levels)
         return self if fitted == self.relevance_function else self.replace(relevance=fitted)
 
     def apply_relevance(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, never below 0; measures with the same relevance share it.
+        """Return the batch with relevance, clipped at 0, instead of labels; measures with the same relevance share it.
 
-        Labels that are relevance themselves, and none below 0, stay as they are.
+        If relevance equals the labels and no label is negative, the batch itself is returned.
         """
         function = self.relevance_function
         if isinstance(function, Identity) and not batch.fixed:
@@ -353,7 +357,7 @@ class Graded(Measure):
         return batch.by_relevance[function.key]
 
     def check_expectation(self) -> None:
-        """Refuse a relevance function by which other labels of the query change what a label is worth."""
+        """Raise MeasureError if the relevance of a label depends on the other labels of the query."""
         super().check_expectation()
         if not self.relevance_function.by_label:
             raise MeasureError(
@@ -373,7 +377,7 @@ class Graded(Measure):
         )
 
     def priority(self, batch: Batch) -> Array:
-        """More relevant documents before less relevant ones."""
+        """Rank documents by relevance."""
         return batch.grade
 
     @property
@@ -382,7 +386,7 @@ class Graded(Measure):
         return Graded if type(self).priority is Graded.priority else self.key
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document of positive relevance: the best of the pool has none."""
+        """True if no document of the pool has positive relevance, i.e. if its best document has none."""
         return batch.pool[:, 0] <= 0
 
 
@@ -393,7 +397,7 @@ def _positive(batch: Batch, values: Array, real: Array) -> Array:
 
 
 class ScaleBased(Graded):
-    """A graded measure that needs to know the top of the scale."""
+    """A graded measure that needs the top of the scale."""
 
     top: float | None = parameter(
         default=None,
@@ -402,7 +406,7 @@ class ScaleBased(Graded):
     )
 
     def fit(self, levels: Levels) -> Self:
-        """Take the top from the collection unless it is stated; refuse relevance above it."""
+        """Take the top from the collection unless it is given; raise an error if relevance exceeds it."""
         fitted = super().fit(levels)
         highest = fitted.relevance_function.top(levels)
         if self.top is None:
@@ -415,7 +419,7 @@ class ScaleBased(Graded):
 
 
 class BinaryOrGraded(Binary, Graded):
-    """A measure that knows relevant documents and others, unless a relevance function is stated: then, degrees."""
+    """A measure that is binary by default, and graded if a relevance function is given."""
 
     relevance: RelevanceLike | None = parameter(
         default=None,
@@ -423,36 +427,36 @@ class BinaryOrGraded(Binary, Graded):
     )
 
     def check_parameters(self) -> None:
-        """Refuse a threshold beside a relevance function."""
+        """Raise MeasureError if both a threshold and a relevance function are given."""
         super().check_parameters()
         if self.relevance is not None and self.rel != 1:
             raise MeasureError(f"{self.name} takes either rel (binary) or relevance (graded), not both")
 
     def fit(self, levels: Levels) -> Self:
-        """Settle the relevance function, if there is one."""
+        """Determine the relevance function, if there is one."""
         return self if self.relevance is None else super().fit(levels)
 
     def apply_relevance(self, batch: Batch) -> Batch:
-        """Relevance in place of labels, if it has degrees."""
+        """Return the batch with relevance instead of labels if the measure is graded."""
         return batch if self.relevance is None else super().apply_relevance(batch)
 
     def worth(self, batch: Batch) -> Array:
-        """Return [Q, H]: 1 for relevant documents; graded, relevance over the top of the scale, where there is one."""
+        """Return [Q, H]: 1 for relevant documents; if graded, relevance over the top of the scale, if there is one."""
         if self.relevance is None:
             return batch.to_real(self.relevant(batch))
         return batch.grade / float(getattr(self, "top", None) or 1)
 
     def priority(self, batch: Batch) -> Array:
-        """More relevant documents before less relevant ones."""
+        """Rank documents by relevance."""
         return self.worth(batch)
 
     def degenerate(self, batch: Batch) -> Array:
-        """No relevant document; graded, none of positive relevance."""
+        """True if the pool has no relevant document or, if graded, none of positive relevance."""
         return (Binary if self.relevance is None else Graded).degenerate(self, batch)
 
 
 def card(measure: Measure) -> str:
-    """Return the documentation of a measure and its parameters as they are set, as HTML."""
+    """Return the documentation of a measure and the values of its parameters as HTML."""
     text = inspect.getdoc(measure) or ""
     parts = [part for part in re.split("\n\n|\n(?=Reference:)", text) if not part.startswith(">>>")]
     body = [formula(dedent(part)) if part.startswith(" ") else sentence(" ".join(part.split())) for part in parts]

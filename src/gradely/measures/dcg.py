@@ -18,45 +18,45 @@ from gradely.relevance import Levels, Max, Phi, RelevanceLike
 
 
 def gain_parameter(default: str) -> Any:
-    """Declare the gain, with the default of a measure."""
+    """Return a field for the gain, with this default."""
     doc = "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
     return parameter(default=default, doc=doc, check=check_gain)
 
 
 def check_gain(name: str, value: Any) -> str | Table:
-    """Return the name of a gain, or a table of gains."""
+    """Check the name of a gain, or a table of gains."""
     if isinstance(value, Table):
         return value
     return Table.of(dict(value)) if isinstance(value, Mapping) else str(one_of(GAINS)(name, value))
 
 
 def check_discount(_: str, value: Any) -> str:
-    """Return the name of a discount."""
+    """Check the name of a discount."""
     discount_of(value)
     return str(value)
 
 
 class GainBased(Graded):
-    """A measure of gains, which come from relevance."""
+    """A measure of gains, which are functions of relevance."""
 
     gain: str | Mapping[float, float] | Table = gain_parameter("linear")
 
     def fit(self, levels: Levels) -> Self:
-        """Refuse labels that a table of gains does not list."""
+        """Return the measure fitted to the collection; raise an error if a table of gains lacks a label."""
         if isinstance(self.gain, Table):
             self.gain.check(levels())
         return super().fit(levels)
 
     def gains(self, batch: Batch, relevance: Array, exponent: Array | None) -> Array:
-        """Return the gain of each relevance, in units of 2^exponent."""
+        """Return the gains of relevance, in units of 2^exponent."""
         function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
         return function(batch, relevance, exponent)
 
     def exponent(self, batch: Batch) -> Array | None:
-        """Return [Q, 1]: gains are in units of 2^exponent, so that no sum overflows; None where all are plain.
+        """Return [Q, 1]: the exponent of the unit of gains, 2^exponent, which keeps sums finite; None for units of 1.
 
-        The units go by the highest gain of the pool. They cancel in a measure that divides by what is ideal. Of fixed
-        shapes only gains that grow as powers have units: others leave the range of numbers with their labels.
+        The unit depends on the highest gain of the pool, and cancels if the measure divides by the ideal. With fixed
+        shapes, only exponential gains have units: other gains overflow only if their labels do.
         """
         if batch.fixed and self.gain != "exp":
             return None
@@ -82,26 +82,26 @@ class GainBased(Graded):
         return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
 
     def retrieved_gains(self, batch: Batch) -> Array:
-        """Return [Q, H]: the gain of each judged document that is retrieved."""
+        """Return [Q, H]: the gain of each retrieved judged document."""
         return self._gains_where(batch, batch.judged, batch.grade)
 
     def _gains_where(self, batch: Batch, real: Array, relevance: Array) -> Array:
-        """Return the gains where there is a document; in padding relevance is 0, which gains 0 but in a table."""
+        """Return the gains of documents and 0 in padding, where relevance is 0 but a table may have another gain."""
         gains = self.gains(batch, relevance, self.exponent(batch))
         return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, Table) else gains
 
     def priority(self, batch: Batch) -> Array:
-        """The higher gain first."""
+        """Rank documents by gain."""
         return self.retrieved_gains(batch)
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document of positive gain; by a table, relevant ones may have none."""
+        """True if no document of the pool has a positive gain; in a table, relevant documents may have none."""
         gains = self.gains(batch, batch.pool, GainBased.exponent(self, batch))
         return ~batch.xp.any(batch.pooled & (gains > 0), axis=1)
 
 
 class Discounted(GainBased):
-    """Gains, each divided by a discount that grows with its rank."""
+    """A sum of gains, each divided by a discount that grows with the rank."""
 
     discount: str = parameter(
         default="log2",
@@ -110,11 +110,11 @@ class Discounted(GainBased):
     )
 
     def terms(self, batch: Batch) -> Array:
-        """Gain over discount."""
+        """Return gain over discount."""
         return additive(batch, self.retrieved_gains(batch), discount_of(self.discount), self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
-        """The gain, and the mean of 1/discount over the places that a document can take."""
+        """Return the gain, and the mean of 1/discount over the places that a document can take."""
         return self.retrieved_gains(batch), self.places(batch)
 
     def places(self, batch: Batch) -> Array:
@@ -122,19 +122,19 @@ class Discounted(GainBased):
         return additive(batch, batch.xp.ones_like(batch.grade), discount_of(self.discount), self.k)
 
     def gains_of_labels(self, batch: UncertainBatch, *, units: bool) -> Array:
-        """Return [L]: the gain of each label; in `units` of a power of two where it is too large for a number."""
+        """Return [L]: the gain of each label, with `units` in units of a power of two if gains are too large."""
         view = self.relevance_of_labels(batch)
         return self.gains(view, view.grade, GainBased.exponent(self, view) if units else None)[0, :]
 
 
 def expect_gains(measure: "DCG", batch: UncertainBatch) -> Expected:
-    """The mean gain of each document over its discount."""
+    """A document contributes its mean gain over its discount."""
     gain = batch.mean(measure.gains_of_labels(batch, units=False))
     return Expected(gain, gain * measure.places(batch.places))
 
 
 def expect_share_of_ideal(measure: "nDCG", batch: UncertainBatch) -> Expected:
-    """Gains over discounts, over those of the ideal ranking, which depend on the labels of all documents."""
+    """A document contributes its discounted gain over the ideal DCG, which depends on the labels of all documents."""
     places, gains = batch.places, measure.gains_of_labels(batch, units=True)
     by_gain = Gains.of(batch, gains)
     ideal = partial(measure.ideal_of, places, by_gain)
@@ -167,7 +167,7 @@ class DCG(Discounted):
     bounds = (0.0, inf)
 
     def exponent(self, batch: Batch) -> Array | None:
-        """Nothing cancels here, so units go by the documents that can be in the top k, not by the pool."""
+        """Return the exponent for the documents that can be in the top k, since units do not cancel in DCG."""
         if super().exponent(batch) is None:
             return None
         highest = batch.xp.max(batch.xp.where(self._inside(batch), batch.grade, 0.0), axis=1, keepdims=True)
@@ -178,7 +178,7 @@ class DCG(Discounted):
         return batch.judged if self.k is None else batch.judged & (batch.above < self.k)
 
     def retrieved_gains(self, batch: Batch) -> Array:
-        """Documents that cannot be in the top k gain nothing, however large their label."""
+        """Return the gains, 0 for documents that cannot be in the top k, whose gain might overflow."""
         exponent = self.exponent(batch)
         if exponent is None:
             return super().retrieved_gains(batch)
@@ -187,16 +187,16 @@ class DCG(Discounted):
         return batch.xp.where(inside, self.gains(batch, relevance, exponent), 0.0)
 
     def _cap(self, batch: Batch, relevance: Array) -> Array:
-        """Return relevance, as powers no more than makes the value too large for a number anyway.
+        """Return relevance, capped at a value whose exponential gain is too large for a number in any case.
 
-        From 2^53 on, units could not be told from the gains, which would then be 1.
+        From 2^53 on, units and gains would be the same number, and every gain would be 1.
         """
         return batch.xp.clip(relevance, max=4 * headroom(batch)) if self.gain == "exp" else relevance
 
     def norm(self, batch: Batch) -> Array:
-        """Nothing to divide by, or 1 in the units of the gains.
+        """Return 1 in the units of the gains.
 
-        Where that is too small to be a number, so is the least number, since then the value is too large to be one.
+        If that underflows, the smallest positive number is returned; the value is then too large for a number.
         """
         exponent = self.exponent(batch)
         if exponent is None:
@@ -223,11 +223,11 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
     expectation = expect_share_of_ideal
 
     def norm(self, batch: Batch) -> Array:
-        """The DCG of the ideal ranking."""
+        """Return the DCG of the ideal ranking."""
         return batch.of_pools((nDCG, self.key), self._ideal_sum)
 
     def ideal_of(self, batch: Batch, gains: Gains, counts: Array) -> Array:
-        """Return [S]: the same for rankings of the given numbers of documents of each gain, [S, G], and no others."""
+        """Return [S]: the ideal DCG of S pools, given their numbers of documents with each gain, [S, G]."""
         xp = batch.xp
         inverse = 1 / discount_of(self.discount)(batch, batch.count_up(int(xp.max(xp.sum(counts, axis=1)))))
         upto = xp.cumulative_sum(inverse, include_initial=True)
@@ -245,12 +245,12 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
 
 class NDCNG(nDCG):
-    """nDCG of labels divided by the query's highest label, so that the number of levels does not matter.
+    """nDCG of labels divided by the query's highest label, which makes it independent of the number of levels.
 
         NDCNG@k = nDCG@k with gain 2^(g/m) - 1
 
-    m is the highest label of the query's pool, or the top of a scale that is stated: `relevance=max(4)`. Where not 0
-    but 1 means not relevant, as with stars, `relevance=shift(1)` shifts the scale first.
+    m is the highest label of the query's pool, or the top of the scale if you give it: `relevance=max(4)`. If the label
+    of documents that are not relevant is 1 instead of 0, as with stars, `relevance=shift(1)` shifts the scale first.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011), eq. 5.
@@ -270,13 +270,13 @@ class NDCNG(nDCG):
 
 
 class nDCGphi(nDCG):  # noqa: N801 - the paper's name
-    """nDCG with relevance φ, which says how far a label stands out from the pool of its query.
+    """nDCG with relevance φ, which measures how far a label stands out from the pool of its query.
 
         nDCGφ@k = nDCG@k with gain 2^φ(y) - 1
 
-    φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and, where the maximum lies beyond
-    w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)). `relevance=phi('code')` takes the control
-    points of the authors' code, `relevance=phi([(0, 0), (10, 1)])` your own.
+    φ is the monotone curve through (minimum, 0), (median, 0), (maximum, 1) and, if the maximum exceeds
+    w = Q3 + 1.5·IQR, through (w, 1 - (maximum - w)/(maximum - minimum)). `relevance=phi('code')` uses the control
+    points of the authors' code, and `relevance=phi([(0, 0), (10, 1)])` your own.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. All scores equal: 0.
     Reference: Moniz, Torgo, Vinagre, Data-Driven Relevance Judgments for Ranking Evaluation (2016).
@@ -294,18 +294,18 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
 
 
 def expect_scaled_gains(measure: "SDCG", batch: UncertainBatch) -> Expected:
-    """The mean relevance of each document over its discount; the norm depends on no label."""
+    """A document contributes its mean relevance over its discount; the norm does not depend on labels."""
     gain = batch.mean(measure.relevance_of_labels(batch).grade[0, :] / float(measure.top or 1))
     return Expected(gain, additive(batch.places, gain, log2, measure.k), measure.norm(batch.places))
 
 
 class SDCG(ScaleBased):
-    """Discounted relevance, over that of a ranking with the top of the scale at every rank down to k.
+    """Discounted relevance, over that of a ranking with documents of the highest relevance at the ranks 1 to k.
 
         SDCG@k = Σ_{i<=k} (g_i / top) / log2(i+1)  /  Σ_{i<=k} 1 / log2(i+1)
 
-    Unlike nDCG it is scaled by k full ranks, also where fewer documents are retrieved or relevant. Without k, the
-    length of the ranking stands for it.
+    Unlike nDCG, it always divides by k full ranks, even if fewer documents are retrieved or relevant. Without k, the
+    length of the ranking is used.
 
     Ties: each document of a tie group gets the mean of 1/log2(i+1) over the group's places. No relevant document: 0.
     Reference: SDCG in ir_measures and cwl_eval; Moffat, Bailey, Scholer, Thomas, Incorporating user expectations and
@@ -321,11 +321,11 @@ class SDCG(ScaleBased):
     expectation = expect_scaled_gains
 
     def terms(self, batch: Batch) -> Array:
-        """Relevance over the top of the scale, over its discount."""
+        """Return relevance over the top of the scale, over the discount."""
         return additive(batch, batch.grade / float(self.top or 1), log2, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The sum of 1/discount over all ranks."""
+        """Return the sum of 1/discount over all ranks."""
         xp = batch.xp
         last = batch.retrieved if self.k is None else xp.full_like(batch.retrieved, self.k)
         most = batch.depth if batch.fixed else int(xp.max(last))

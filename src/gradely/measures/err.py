@@ -1,4 +1,4 @@
-"""Measures of a user who is satisfied by a document and stops: ERR, nERR, iRBU."""
+"""Measures that model a user who stops at the first satisfying document: ERR, nERR, iRBU."""
 
 from collections.abc import Mapping
 from typing import Self
@@ -16,27 +16,27 @@ from gradely.relevance import Levels
 
 
 class Satisfied(ScaleBased, GainBased):
-    """A measure of a user who stops at a document with a probability that grows with its gain."""
+    """A measure whose user stops at a document with a probability that grows with its gain."""
 
     takes_fixed = False
     gain: str | Mapping[float, float] | Table = gain_parameter("exp")
 
     def check_parameters(self) -> None:
-        """Refuse a top beside a table of gains, which has its own."""
+        """Raise MeasureError if both a top and a table of gains, which has its own top, are given."""
         super().check_parameters()
         if isinstance(self.gain, Table) and self.top is not None:
             raise MeasureError(f"{self.name}: the top of a table of gains is its highest gain; leave top out")
 
     def fit(self, levels: Levels) -> Self:
-        """Take the top from the table of gains, if there is one, else from the scale."""
+        """Take the top from the table of gains if there is one, else from the scale."""
         return GainBased.fit(self, levels) if isinstance(self.gain, Table) else super().fit(levels)
 
     def stop(self, batch: Batch) -> Array:
-        """Return [Q, H]: the probability that the document satisfies."""
+        """Return [Q, H]: the probability that the document satisfies the user."""
         return self._chance(batch, batch.judged, batch.grade)
 
     def ideal_stop(self, batch: Batch) -> Array:
-        """Return [Q, B]: the same for the pool, best first."""
+        """Return [Q, B]: the probabilities of satisfaction in the pool, best first."""
         chance = self._chance(batch, batch.pooled, batch.pool)
         return -batch.xp.sort(-chance, axis=1) if isinstance(self.gain, Table) else chance
 
@@ -51,32 +51,32 @@ class Satisfied(ScaleBased, GainBased):
         return exp(batch, relevance, exponent) / units(batch, -top if exponent is None else exponent - top)
 
     def priority(self, batch: Batch) -> Array:
-        """Those that satisfy with the highest probability first."""
+        """Rank documents by the probability that they satisfy the user."""
         return self.stop(batch)
 
 
 def mean_stop(measure: Satisfied, batch: UncertainBatch) -> Array:
-    """Return [Q, H]: the mean, over labels, of the probability that each document satisfies."""
+    """Return [Q, H]: the mean over labels of the probability that each document satisfies the user."""
     return batch.mean(measure.stop(measure.relevance_of_labels(batch))[0, :])
 
 
 def expect_reciprocal_rank(measure: "ERR", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the mean of the probabilities that its labels give."""
+    """The user stops at each document with the mean probability over its labels."""
     stop = mean_stop(measure, batch)
     return Expected(stop, cascade(batch.places, stop, rank_discount, measure.k))
 
 
 class ERR(Satisfied):
-    """Expected reciprocal rank of the document that satisfies a user, who stops there.
+    """Expected reciprocal rank of the document that satisfies the user, who then stops.
 
         ERR@k = Σ_{i<=k} (1/i) · p_i · Π_{j<i} (1 - p_j),  p = G(g) / (G(top) + 1)
 
-    p is the probability that a document of grade g satisfies; top is the highest grade of the scale. The gain G of g is
-    2^g - 1 (`exp`), so that p = (2^g - 1)/2^top, g itself (`linear`), p = g/(top + 1), or taken from a table {label:
-    gain}, whose highest gain is G(top).
+    p is the probability that a document of grade g satisfies the user, and top is the highest grade of the scale. The
+    gain G of g is 2^g - 1 (`exp`, then p = (2^g - 1)/2^top), g itself (`linear`, then p = g/(top + 1)), or taken from a
+    table {label: gain}, whose highest gain is G(top).
 
-    Ties: E_x is the mean of Π (1-p) over all sets of x documents of a tie group; after t others, reached with
-    probability P, it adds P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
+    Ties: let E_x be the mean of Π (1-p) over all sets of x documents of a tie group. If the group follows t documents
+    and is reached with probability P, it contributes P·Σ_x (E_{x-1} - E_x)/(t+x). No relevant document: 0.
     Reference: Chapelle, Metzler, Zhang, Grinspan, Expected reciprocal rank for graded relevance (2009); `linear` as in
     NTCIREVAL.
 
@@ -89,7 +89,7 @@ class ERR(Satisfied):
     expectation = expect_reciprocal_rank
 
     def terms(self, batch: Batch) -> Array:
-        """1/rank times the probability of stopping there."""
+        """Return 1/rank times the probability of stopping there."""
         return cascade(batch, self.stop(batch), rank_discount, self.k)
 
 
@@ -100,7 +100,7 @@ class nERR(ERR):  # noqa: N801 - the field's name
 
     Gain and top are those of ERR.
 
-    Ties: those of ERR, over a constant. No relevant document: 0.
+    Ties: as for ERR, divided by a constant. No relevant document: 0.
     Reference: Chapelle, Metzler, Zhang, Grinspan (2009), normalised as in the Web tracks of TREC and in NTCIREVAL.
 
     >>> from gradely import from_arrays, nERR
@@ -112,7 +112,7 @@ class nERR(ERR):  # noqa: N801 - the field's name
     name = "nERR"
 
     def norm(self, batch: Batch) -> Array:
-        """The ERR of the ideal ranking."""
+        """Return the ERR of the ideal ranking."""
         return batch.of_pools((nERR, self.key), self._ideal_sum)
 
     def _ideal_sum(self, batch: Batch) -> Array:
@@ -123,20 +123,20 @@ class nERR(ERR):  # noqa: N801 - the field's name
 
 
 def expect_patience(measure: "iRBU", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the mean of the probabilities that its labels give."""
+    """The user stops at each document with the mean probability over its labels."""
     stop = mean_stop(measure, batch)
     return Expected(stop, cascade(batch.places, stop, measure.patience, measure.k))
 
 
 class iRBU(Satisfied):  # noqa: N801 - the field's name
-    """Intentwise rank-biased utility: what a satisfying document is worth to a user whose patience wanes.
+    """Intentwise rank-biased utility: the worth of the satisfying document, which falls with its rank.
 
         iRBU@k = Σ_{i<=k} p^i · p_i · Π_{j<i} (1 - p_j)
 
-    p is the patience, and p_i the probability that the document at rank i satisfies, as in ERR. It is not normalised: a
-    first document that surely satisfies is worth p.
+    p is the patience, and p_i the probability that the document at rank i satisfies the user, as in ERR. It is not
+    normalised: if the first document satisfies with certainty, the value is p.
 
-    Ties: as for ERR, with p^(t+x) in place of 1/(t+x). No relevant document: 0.
+    Ties: as for ERR, with p^(t+x) instead of 1/(t+x). No relevant document: 0.
     Reference: Sakai and Zeng, Which diversity evaluation measures are "good"? (2019).
 
     >>> from gradely import from_arrays, iRBU
@@ -153,9 +153,9 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
     )
 
     def terms(self, batch: Batch) -> Array:
-        """The patience left at a rank, times the probability of stopping there."""
+        """Return the patience left at each rank, times the probability of stopping there."""
         return cascade(batch, self.stop(batch), self.patience, self.k)
 
     def patience(self, batch: Batch, rank: Array) -> Array:
-        """1 / p^rank, held where p^rank would leave the range of numbers."""
+        """Return 1 / p^rank, capped where p^rank would underflow."""
         return inverse_power(batch, self.p, rank)

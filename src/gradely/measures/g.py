@@ -1,4 +1,4 @@
-"""Normalized gain, which discounts a document by the gain that was missed before it: G and binG."""
+"""Normalised gain, in which a document is discounted by the gain missed above it: G and binG."""
 
 import math
 from collections import Counter
@@ -19,13 +19,13 @@ from gradely.measures.searched_measure import ComposedMeasure, Scene, WholeNumbe
 
 
 class binG(Binary):  # noqa: N801 - the field's name
-    """The share of relevant documents that is found, each discounted by how many others stand above it.
+    """The share of relevant documents that is found, each discounted by the non-relevant documents above it.
 
         binG@k = (1/RB) Σ over relevant ranks i <= k of 1/log2(2 + a)
 
-    a is the number of documents above that are not relevant.
+    a is the number of non-relevant documents above the document.
 
-    Ties: in a tie group with n' documents that are not relevant, a is uniform on a … a+n'. No relevant document: 0.
+    Ties: in a tie group with n' non-relevant documents, a is uniform on a … a+n'. No relevant document: 0.
     Reference: Buckley, binG in trec_eval (2008).
 
     >>> from gradely import binG, from_arrays
@@ -36,35 +36,35 @@ class binG(Binary):  # noqa: N801 - the field's name
     name = "binG"
 
     def terms(self, batch: Batch) -> Array:
-        """1/log2(2 + a), the mean over the places a document can take."""
+        """Return the mean of 1/log2(2 + a) over the places that a document can take."""
         xp, x = batch.xp, batch.to_real(self.relevant(batch))
         over = batch.to_real(batch.above) - sum_before(batch, x)
         against = Opposition(over, batch.to_real(batch.tied) - sum_in_group(batch, x) + 1)
         divisor, (high, low) = divisors(batch, log2), sums(batch, log2)
 
         def credit(y: Array, over: Array) -> Array:
-            """Σ over u < y of 1/log2(2 + over + u)."""
+            """Return Σ over u < y of 1/log2(2 + over + u)."""
             start, stop = (xp.astype(xp.clip(a, max=float(batch.depth)), batch.above.dtype) for a in (over, over + y))
             return xp.where(y == 1, 1.0 / divisor[start], (high[stop] - high[start]) + (low[stop] - low[start]))
 
         return preference(batch, x > 0, against, credit, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return self.recall_base(batch)
 
 
 class Missed(NamedTuple):
-    """How much more an ideal ranking had found by a rank: gains, and places that gain 1 since they have less.
+    """The lead of the ideal ranking at a rank: its gains, and the number of places with a gain below 1, counted as 1.
 
-    Apart, since 1 is lost beside a gain of 2^53.
+    The two are kept apart because adding 1 to a gain of 2^53 changes nothing.
     """
 
     gain: Array
     places: Array
 
     def discount(self, batch: Batch, exponent: Array) -> Array:
-        """Return log2 of 2 and what is missed; gains are in units of 2^exponent."""
+        """Return log2(2 + lead); gains are in units of 2^exponent."""
         xp, unit, two = batch.xp, units(batch, exponent), 2.0 + self.places
         with ignore_overflow():  # 2 may be too small, in these units, to be told from 0
             large = exponent + xp.log2(xp.clip(self.gain + two * unit, min=0.0))
@@ -72,7 +72,7 @@ class Missed(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What an ideal ranking has found by each rank, [Q, B + 1], of gains of 1 or more; and how many these are."""
+    """The sums of gains of 1 or more at each rank of the ideal ranking, [Q, B + 1], and the number of these gains."""
 
     sums: Sums
     count: Array
@@ -85,7 +85,7 @@ class Cost(NamedTuple):
         return cls(sum_in_parts(batch, batch.xp.where(large, ideal, 0.0)), count)
 
     def missed(self, batch: Batch, gain: Array, rank: Array) -> Missed:
-        """Return what is missed at some ranks, [Q, H], after the gains up to each column."""
+        """Return the lead of the ideal ranking at some ranks, [Q, H], given the gains up to each column."""
         xp, last = batch.xp, self.sums.high.shape[1] - 1
         high, low = (part[batch.row, xp.clip(rank, max=last)] for part in self.sums)
         gained, rest = (part[:, 1:] for part in sum_in_parts(batch, gain))
@@ -93,16 +93,13 @@ class Cost(NamedTuple):
 
 
 def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array) -> Array:
-    """Return [Q, H]: each gain over log2 of 2 and what an ideal ranking, [Q, B], had found more by then.
-
-    Gains are in units of 2^exponent.
-    """
+    """Return [Q, H]: each gain over log2(2 + lead of the ideal ranking, [Q, B]); gains are in units of 2^exponent."""
     missed = Cost.of(batch, ideal, exponent).missed(batch, gain, batch.above + 1)
     return gain / missed.discount(batch, exponent)
 
 
 def _gain_scene(gain: dict[int, float], pool: list[float], power: float, unit: float, k: int | None) -> Scene:
-    """Return what documents of a query add, by kind and pool; gains are in units of 2^power, in which 1 is `unit`."""
+    """Return the Scene of a query from its gains and its pool, in units of 2^power, in which 1 is `unit`."""
     ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], WholeNumbers(pool)
     cost = list(accumulate(map(whole, ideal), initial=0))
     numbers = {kind: whole(value) for kind, value in gain.items()}
@@ -127,16 +124,16 @@ def _gain_scene(gain: dict[int, float], pool: list[float], power: float, unit: f
 
 
 class G(ComposedMeasure, GainBased):
-    """The share of all gain that is found, each gain discounted by how far an ideal ranking is ahead by then.
+    """The share of the total gain that is found, each gain discounted by the lead of an ideal ranking at its rank.
 
         G@k = Σ_{i<=k} g_i / log2(2 + C_i - S_i) / (sum of all gains of the pool)
 
     S_i = g_1 + … + g_i, and C_i is the same sum in the ideal ranking, where every place gains at least 1.
 
-    Ties: a mean over how many documents of each gain stand above a document of its tie group. Best and worst are found
-    by an exact search. Where a tie group has too many such states, the mean is refused (ties='sampled' estimates it),
-    and best and worst are bounds that contain every order. No relevant document: 0. Where gains above 2^64 are missed,
-    smaller gains that are missed lose digits.
+    Ties: a mean over the numbers of documents of each gain that may be above a document of its tie group. Best and
+    worst are found by an exact search. If a tie group has too many such states, the mean is refused (ties='sampled'
+    estimates it), and best and worst are bounds that contain every order. No relevant document: 0. If gains above 2^64
+    are missed, smaller missed gains lose digits.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays
@@ -149,20 +146,20 @@ class G(ComposedMeasure, GainBased):
     takes_fixed = False
 
     def plain_terms(self, batch: Batch) -> Array:
-        """The gain over its discount."""
+        """Return the gain over its discount."""
         terms = gain_over_missed(batch, self.retrieved_gains(batch), self.ideal(batch), self._units(batch))
         return terms if self.k is None else batch.xp.where(batch.above < self.k, terms, 0.0)
 
     def norm(self, batch: Batch) -> Array:
-        """All gains of the pool."""
+        """Return the total gain of the pool."""
         return sum_rows(self.ideal(batch))
 
     def kinds(self, batch: Batch) -> Array:
-        """Which of the gains it is, those of the pool counted from the lowest; 0 for none."""
+        """Return the rank of each document's gain among the gains of the pool, lowest first; 0 for no gain."""
         return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
 
     def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """A gain over what is missed by then."""
+        """Return the Scene of each query: gains over their discounts."""
         exponent = self._units(batch)
         powers, ones = (to_lists(x[:, 0]) for x in (exponent, units(batch, exponent)))
         pools = to_lists(self.ideal(batch))
@@ -170,16 +167,16 @@ class G(ComposedMeasure, GainBased):
         return lambda row: _gain_scene(gain_of(row), pools[row], powers[row], ones[row], self.k)
 
     def _units(self, batch: Batch) -> Array:
-        """Return [Q, 1]: the exponent of the units of the gains."""
+        """Return [Q, 1]: the exponent of the unit of gains."""
         exponent = self.exponent(batch)
         return batch.xp.zeros_like(batch.pool[:, :1]) if exponent is None else exponent
 
     def bound(self, batch: Batch) -> Array:
-        """The extreme of each place of the group on its own, paired with the gains so that the sum is extreme, too.
+        """Return a bound: the extreme discount of each place by itself, paired with the gains for an extreme sum.
 
-        What is missed at the j-th place is least after the j largest gains, and most after the j smallest. Columns have
-        the gains descending for `best`, and so are the credits; ascending for `worst`, behind those that are 0, and
-        there the credits, which descend, start at the first gain.
+        The lead at the j-th place is smallest after the j largest gains, and largest after the j smallest. For `best`,
+        gains and inverse discounts both descend over the columns. For `worst`, gains ascend after those that are 0, and
+        the inverse discounts, which descend, start at the first gain.
         """
         xp, best, gain = batch.xp, batch.ties == "best", self.retrieved_gains(batch)
         column = xp.arange(gain.shape[1], dtype=batch.first.dtype, device=batch.device)[None, :]

@@ -102,18 +102,18 @@ PATTERNS = {
     r"(?i:f1)(?:_at_|[._-])(\d+)": "F1@{}",
     r"(?i:D[#♯]-?nDCG)(.*)": "Dsharp_nDCG{}",
 }
-"""names with numbers in them, of trec_eval, ranx and sentence-transformers, and the names that they stand for"""
+"""patterns of names that contain numbers, as in trec_eval, ranx and sentence-transformers, with their meanings"""
 WITH_CUTOFF = re.compile(r"([^\d@(]*?[^\W\d_])(?:_at_|[._-])?(\d+)")
-"""a name and a cut-off, as in ndcg_at_10 of MTEB, recall_10 and ndcg10"""
+"""a name with a cut-off, like MTEB's ndcg_at_10, recall_10 and ndcg10"""
 UNCLEAR = {
     **dict.fromkeys(("g", "iprec", "r", "utility"), "other parameters have names, as in `AP(rel=2)`"),
     "f": "β is a parameter, as its square, `F(x=4)`",
     "hits": "`Success@10` is the share of queries with a hit, and hits counts them",
     "rbp": "the persistence is a parameter, `RBP(p=0.8)`",
 }
-"""names after which a number may be something else than a cut-off, as in R2, RBP80 and hits_at_10, and what to type"""
+"""names after which a number may not be a cut-off, as in R2, RBP80 and hits_at_10, and what to type instead"""
 PARAMETERS = {"cutoff": "k", "gains": "gain", "beta": "x", "max_rel": "top"}
-"""what ir_measures calls parameters"""
+"""parameters by their names in ir_measures"""
 _COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` prints it"
 _TREC = "`gradely trec_eval -m {}` prints it"
 _ITEMS = "it is about the items that are shown, not about how well they are ranked: `nDCG` and `R` are"
@@ -181,14 +181,14 @@ REFUSED = {
     **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: `gradely overlap RUN RUN` has it"),
     "PFound": "`ERR` is the same idea, with another probability of stopping",
 }
-"""names of measures that are not here, and what to type; {at} stands for the cut-off that was typed"""
+"""names of measures that gradely does not have, and what to type instead; {at} is the cut-off that was typed"""
 
 
 MeasureLike: TypeAlias = str | Measure | type[Measure]
 
 
 def plain_name(name: str) -> str:
-    """Return a name without what does not matter in it: case, - and _, and how µ is written."""
+    """Return a name in lower case, without - and _, and with every spelling of µ as mu."""
     return unicodedata.normalize("NFKC", name).lower().replace("-", "").replace("_", "")
 
 
@@ -196,11 +196,11 @@ BY_NAME = {plain_name(name): name for name in HOMES}
 OTHERS = {plain_name(alias): name for alias, name in ALIASES.items()}
 NOT_HERE = {plain_name(name): (name, text) for name, text in REFUSED.items()}
 LONGEST = 10_000
-"""characters of a name; a longer one could exhaust the parser, and nobody types it"""
+"""maximum length of a name; a longer one could exhaust the parser"""
 
 
 def parse(name: MeasureLike) -> Measure:
-    """Return the measure of a name; a measure is returned as it is, a class with its defaults.
+    """Return the measure with this name; a measure is returned unchanged, a class is called without arguments.
 
     >>> parse("nDCG(gain='exp')@10")
     nDCG(k=10, relevance=Identity(), gain='exp', discount='log2')
@@ -219,12 +219,12 @@ def parse(name: MeasureLike) -> Measure:
 
 
 def label(name: MeasureLike) -> str:
-    """Return what a measure is called in results: the name as it was given."""
+    """Return the name of a measure in results, which is the name that the user gave."""
     return name.strip() if isinstance(name, str) else str(parse(name))
 
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
-    """Return the measures by what they are called in results."""
+    """Return the measures by their names in results."""
     if isinstance(measures, str) and (several := _split_names(measures)):
         raise MeasureError(f"{clip(measures)} is several measures: give a list, as in {several}")
     entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
@@ -234,7 +234,7 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
 
 
 def _split_names(text: str) -> list[str]:
-    """Return the measures in a text that names several, with commas or blanks between; none where one is not read.
+    """Split a text with several names, separated by commas or blanks; return [] if one of them is not a measure.
 
     >>> _split_names("nDCG@10, AP(rel=2)"), _split_names("P.5,10"), _split_names("AP")
     (['nDCG@10', 'AP(rel=2)'], [], [])
@@ -247,12 +247,12 @@ def _split_names(text: str) -> list[str]:
 
 
 def need_subtopics(measures: Mapping[str, Measure]) -> bool:
-    """True where one of the measures needs judgments by subtopic."""
+    """True if one of the measures needs judgments by subtopic."""
     return any(measure.needs_subtopics for measure in measures.values())
 
 
 def fit_all(measures: Mapping[str, Measure], levels: Levels) -> dict[str, Measure]:
-    """Return measures by name, fitted to the collection; refuse labels they cannot take."""
+    """Return measures by name, fitted to the collection; raise an error if one does not support its labels."""
     if levels.uncertain:
         for measure in measures.values():
             measure.check_expectation()
@@ -276,19 +276,19 @@ def _parse(text: str) -> Measure:
 
 
 class Call(NamedTuple):
-    """A name, taken apart."""
+    """The parts of a name."""
 
     name: str
-    """as Python reads it"""
+    """the name as Python parses it"""
     typed: str
-    """as it was typed"""
+    """the name as it was typed"""
     arguments: dict[str, Any]
     at: Any
-    """the cut-off; None without one"""
+    """the cut-off, or None"""
 
 
 def take_apart(text: str) -> Call:
-    """Return the parts of NAME(parameter=value, …)@k; refuse what is not written so."""
+    """Return the parts of NAME(parameter=value, …)@k; raise MeasureError for other forms."""
     tree = _tree(_quote(text))
     at, arguments = None, dict[str, Any]()
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
@@ -304,14 +304,14 @@ def take_apart(text: str) -> Call:
 
 
 def _threshold(base: str, level: str) -> dict[str, float]:
-    """Return the parameter that ranx writes as -l2."""
+    """Return the parameter that ranx writes as -l2, for example."""
     if "rel" not in _parse(base).parameters:
         raise MeasureError(f"{base}-l{level}: {base} takes labels as they are; leave -l{level} out")
     return {"rel": float(level)}
 
 
 def _quote(text: str) -> str:
-    """Return a name with - in it as Python reads names; refuse several cut-offs in one."""
+    """Return a name that contains - as a Python identifier; raise MeasureError if it has several cut-offs."""
     if match := re.fullmatch(r"(\w+)([._@])(\d+(?:, *\d+)+)", text):
         names = ", ".join(f"{match[1]}{match[2]}{int(k)}" for k in match[3].split(","))
         raise MeasureError(f"{text} is several measures; name each: {names}")
@@ -336,7 +336,7 @@ def _unreadable(text: str) -> NoReturn:
 
 
 def _mark_cutoff(text: str) -> str:
-    """Return a name with its cut-off after an @; refuse a number that may be something else."""
+    """Return a name with its cut-off after an @; raise MeasureError if the number may mean something else."""
     match, plain = WITH_CUTOFF.fullmatch(text), plain_name(text)
     if match is None or plain in BY_NAME or plain in OTHERS or plain in NOT_HERE:
         return text
@@ -348,7 +348,7 @@ def _mark_cutoff(text: str) -> str:
 
 
 def _refuse_form(text: str) -> None:
-    """Refuse names that only one tool writes so, and say what to type."""
+    """Raise MeasureError for forms that only one tool uses, and say what to type."""
     if match := re.fullmatch(r"(\w+)(@\d+)?-", text):
         write = _in_boosting("XGBoost", match[1], match[2] or "", "type=Exp")
         raise MeasureError(f"{text}: queries without a relevant document count as 0 here anyway: {write}")
@@ -380,7 +380,7 @@ def _in_boosting(tool: str, name: str, at: str, options: str) -> str:
 
 
 def _find_measure(name: str, typed: str, at: str = "") -> Measure:
-    """Return the measure of a bare name, ours or that of another library; errors have it as it was typed."""
+    """Return the measure with a bare name, ours or that of another library; errors quote it as typed."""
     plain = plain_name(name)
     if plain in BY_NAME:
         return load(BY_NAME[plain])()
@@ -395,9 +395,9 @@ def _find_measure(name: str, typed: str, at: str = "") -> Measure:
 
 
 def _is_slip(typed: str, name: str) -> bool:
-    """True where one letter is missing, too many or another one, or two stand in the wrong order.
+    """True if the names differ by one missing, extra or wrong letter, or by two swapped ones.
 
-    Words that are further apart, or shorter than four letters, are other measures rather than slips.
+    Names that differ more, or have fewer than four letters, are more likely other measures than typing errors.
     """
     short, long = sorted((typed, name), key=len)
     if len(short) < 4 or len(long) > len(short) + 1:
@@ -409,7 +409,7 @@ def _is_slip(typed: str, name: str) -> bool:
 
 
 def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[str, Any]:
-    """Return parameters of a measure, as ir_measures may call them, by their names here; refuse others."""
+    """Return parameters by their names in gradely, given ours or those of ir_measures; raise an error for others."""
     names = list(parameters(type(measure)))
     arguments = {name if name in names else PARAMETERS.get(name, name): value for name, value in arguments.items()}
     if arguments.get("dcg") in ("log2", "exp-log2") and "gain" in names:
@@ -426,7 +426,7 @@ def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[st
 
 
 def _value(node: ast.expr, text: str) -> Any:
-    """Return a parameter's value: a literal, a bare word as text, a discount or a relevance function like max(4)."""
+    """Return the value of a parameter: a literal, a bare word as text, a discount, or a function like max(4)."""
     if isinstance(node, ast.Name):
         return node.id
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "jk":

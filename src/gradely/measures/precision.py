@@ -1,4 +1,4 @@
-"""Measures of the set of documents in the top k: how many are relevant, and how many are judged at all.
+"""Measures of the documents in the top k as a set: how many are relevant, and how many are judged.
 
 P, R, F1, F, SetAP, RelativeP, Rprec, Utility; Judged, Unjudged.
 """
@@ -17,7 +17,7 @@ from gradely.measures.base import NO_MEAN, Binary, BinaryOrGraded, Expected, Mea
 
 
 def length_of(batch: Batch, k: int | None) -> Array:
-    """Return [Q]: k, or the length of the ranking."""
+    """Return [Q]: k, or the length of the ranking without k."""
     return batch.to_real(batch.retrieved) if k is None else batch.constant(float(k))
 
 
@@ -27,25 +27,25 @@ def share_in_top(batch: Batch, k: int | None) -> Array:
 
 
 class InTop(Binary):
-    """What counts is how many relevant documents are in the top k."""
+    """A measure that depends on the number of relevant documents in the top k."""
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document; tied across k, the probability of being inside."""
+        """Return 1 for each relevant document in the top k, or its probability of being there if tied across k."""
         return count_in_top(batch, self.relevant(batch), self.k)
 
 
 class GradedInTop(BinaryOrGraded, InTop):
-    """What counts is how many relevant documents are in the top k or, graded, how much relevance."""
+    """A measure that depends on the number of relevant documents in the top k or, if graded, on their relevance."""
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document, or its relevance; tied across k, times the probability of being inside."""
+        """Return 1 or the relevance of each document, times its probability of being in the top k."""
         if self.relevance is None:
             return super().terms(batch)
         return additive(batch, self.worth(batch), no_discount, self.k)
 
 
 def expect_worth(measure: "P", batch: UncertainBatch) -> Expected:
-    """Each document counts with its mean worth, and with its probability of being in the top k."""
+    """A document contributes its mean worth times its probability of being in the top k."""
     worth = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
     return Expected(worth, worth * share_in_top(batch.places, measure.k), measure.norm(batch.places))
 
@@ -55,8 +55,9 @@ class P(GradedInTop, ScaleBased):
 
         P@k = (relevant in the top k) / k
 
-    The divisor is k also where fewer documents are retrieved; without k, it is the length of the ranking. Stating
-    `relevance` makes it generalised precision: the sum of relevance over the top of the scale in place of the number.
+    The divisor is k even if fewer documents are retrieved; without k, it is the length of the ranking. With
+    `relevance`, it is generalised precision: relevant documents are replaced by the sum of relevance over the top of
+    the scale.
 
     Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
@@ -72,24 +73,24 @@ class P(GradedInTop, ScaleBased):
     expectation = expect_worth
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off."""
+        """Return the cut-off."""
         return length_of(batch, self.k)
 
 
 class ShareOfBase(InTop):
-    """The relevant documents of the top k, over something that depends on how many are relevant in the pool."""
+    """The relevant documents in the top k over a norm that depends on the number of relevant documents in the pool."""
 
     def norm(self, batch: Batch) -> Array:
-        """What `norm_of` says of the relevant documents of the pool."""
+        """Return the norm for the number of relevant documents in the pool."""
         return self.norm_of(batch, length_of(batch, self.k), self.recall_base(batch))
 
     @abstractmethod
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:
-        """Return the norm for a ranking of some length and a number of relevant documents."""
+        """Return the norm, given the length of the ranking and the number of relevant documents."""
 
 
 def expect_share(measure: ShareOfBase, batch: UncertainBatch) -> Expected:
-    """Each document counts with the mean of one over the norm, which depends on how many others are relevant."""
+    """A document contributes the mean of 1 / norm, which depends on how many other documents are relevant."""
 
     def worth(places: Batch, base: Array) -> Array:
         length = length_of(places, measure.k)[:, None]
@@ -104,8 +105,8 @@ class R(GradedInTop, ShareOfBase):
 
         R@k = (relevant in the top k) / RB
 
-    RB is the number of relevant documents of the pool. Without k, the whole ranking counts. Stating `relevance` makes
-    it generalised recall: sums of relevance in place of both numbers.
+    RB is the number of relevant documents of the pool. Without k, the whole ranking counts. With `relevance`, it is
+    generalised recall: both numbers are replaced by sums of relevance.
 
     Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork (2008); generalised: Kekäläinen and Järvelin (2002).
@@ -119,17 +120,17 @@ class R(GradedInTop, ShareOfBase):
     expectation = expect_share
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents; graded, the relevance of the pool."""
+        """Return the number of relevant documents or, if graded, the total relevance of the pool."""
         if self.relevance is None:
             return super().norm(batch)
         return batch.of_pools((R, self.key), lambda pools: sum_rows(pools.pool))
 
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - whatever the length
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return base
 
     def check_expectation(self) -> None:
-        """Refuse generalised recall: its norm is a sum of relevance, of which no mean of quotients is known."""
+        """Refuse generalised recall: no formula is known if the norm is a sum of relevance."""
         super().check_expectation()
         if self.relevance is not None:
             raise MeasureError(f"{self}: {NO_MEAN}; leave out relevance")
@@ -154,7 +155,7 @@ class F1(ShareOfBase):
     expectation = expect_share
 
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - no other array needed
-        """Half of k plus the relevant documents."""
+        """Return half of k plus the number of relevant documents."""
         return (length + base) / 2
 
 
@@ -183,12 +184,12 @@ class F(ShareOfBase):
     )
 
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:  # noqa: ARG002 - no other array needed
-        """K and x times the relevant documents, over x + 1."""
+        """Return k plus x times the number of relevant documents, divided by x + 1."""
         return (length + self.x * base) / (self.x + 1)
 
 
 def expect_pairs(measure: "SetAP", batch: UncertainBatch) -> Expected:
-    """For each relevant document in the top k the others that are relevant there, over how many are relevant."""
+    """A document contributes the number of relevant documents beside it in the top k, over that in the pool."""
 
     def terms(rows: Batch, chance: Array) -> Array:
         inside, places = chance * share_in_top(rows, measure.k), count_within(rows, measure.k)
@@ -208,9 +209,9 @@ class SetAP(InTop):
 
     RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
 
-    Ties: only across k. Where it leaves d places of a tie group of n with r relevant, after h others that are relevant,
-    a document of the group is inside with probability d/n, and then (d-1)(r-1)/(n-1) others on average. No relevant
-    document: 0.
+    Ties: they matter only across k. If d of the n documents of a tie group fit into the top k, r of the n are relevant,
+    and h relevant documents are above the group, then a document of the group is inside with probability d/n, together
+    with (d-1)(r-1)/(n-1) other relevant ones of the group on average. No relevant document: 0.
     Reference: set_map in trec_eval, without k; named SetAP in ir_measures.
 
     >>> from gradely import SetAP, from_arrays
@@ -222,7 +223,7 @@ class SetAP(InTop):
     expectation = expect_pairs
 
     def terms(self, batch: Batch) -> Array:
-        """For each relevant document in the top k, how many relevant ones stand there."""
+        """Return, for each relevant document in the top k, the number of relevant documents there."""
         relevant, places = self.relevant(batch), count_within(batch, self.k)
         inside = batch.to_real(relevant) * places / batch.size
         found = batch.xp.sum(inside, axis=1, keepdims=True)
@@ -233,7 +234,7 @@ class SetAP(InTop):
         return inside * batch.xp.where(places < batch.size, above + 1 + beside, found)
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off times the relevant documents."""
+        """Return the cut-off times the number of relevant documents."""
         return length_of(batch, self.k) * self.recall_base(batch)
 
 
@@ -256,12 +257,12 @@ class RelativeP(ShareOfBase):
     expectation = expect_share
 
     def norm_of(self, batch: Batch, length: Array, base: Array) -> Array:
-        """The relevant documents that the top k can hold."""
+        """Return the number of relevant documents that fit into the top k."""
         return batch.xp.minimum(length, base)
 
 
 def expect_precision_at_base(measure: "Rprec", batch: UncertainBatch) -> Expected:
-    """Each document counts with its probability of being in the top RB, over RB, which depends on the others."""
+    """A document contributes its probability of being in the top RB over RB, which depends on the other documents."""
 
     def worth(places: Batch, base: Array) -> Array:
         last = base if measure.k is None else places.xp.clip(base, max=float(measure.k))
@@ -291,12 +292,12 @@ class Rprec(Binary):
     expectation = expect_precision_at_base
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each relevant document in the top RB; tied across it, the probability of being inside."""
+        """Return 1 for each relevant document in the top RB, or its probability if it is tied across that rank."""
         base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
         return count_in_top(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents."""
+        """Return the number of relevant documents."""
         return self.recall_base(batch)
 
 
@@ -304,7 +305,7 @@ WORTH = number("the worth of a document")
 
 
 def expect_utility(measure: "Utility", batch: UncertainBatch) -> Expected:
-    """All of it is linear in how many documents are relevant, retrieved or not."""
+    """The value is linear in the numbers of relevant documents, retrieved or not."""
     relevant = measure.chances(batch)
     base = sum_rows(relevant.chance) + sum_rows(relevant.missed)
     terms = relevant.chance * share_in_top(batch.places, measure.k) * measure.change
@@ -312,11 +313,11 @@ def expect_utility(measure: "Utility", batch: UncertainBatch) -> Expected:
 
 
 class Utility(InTop):
-    """The worth of the retrieved set, where a document counts by whether it is relevant and whether it is retrieved.
+    """The utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
 
         Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h)
 
-    h is the number of relevant documents in the top k, n = min(k, N), N the length of the ranking.
+    h is the number of relevant documents in the top k, n = min(k, N), and N the length of the ranking.
 
     Ties: a document tied across k counts with its probability of being inside.
     Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
@@ -339,44 +340,44 @@ class Utility(InTop):
     )
 
     def start(self, batch: Batch) -> Array:
-        """What the ranking is worth with no relevant document in it."""
+        """Return the value of a ranking without relevant documents."""
         return self.start_of(batch, self.recall_base(batch))
 
     def start_of(self, batch: Batch, base: Array) -> Array:
-        """Return the same where the pool has the given number of relevant documents."""
+        """Return the value of a ranking without relevant documents, given the number of those in the pool."""
         n = batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
         return self.b * n + self.c * base + self.d * (self.size - n - base)
 
     def terms(self, batch: Batch) -> Array:
-        """What each relevant document that is retrieved changes."""
+        """Return the change that each retrieved relevant document makes."""
         return super().terms(batch) * self.change
 
     def priority(self, batch: Batch) -> Array:
-        """Relevant documents before others, unless they are worth less."""
+        """Rank relevant documents before others, unless they are worth less."""
         return super().priority(batch) * self.change
 
     @property
     def change(self) -> float:
-        """What a relevant document that is retrieved changes."""
+        """The change of the value if a relevant document is retrieved."""
         return self.a - self.b - self.c + self.d
 
     def degenerate(self, batch: Batch) -> Array:
-        """Never: a ranking without relevant documents is worth something, too."""
+        """Return false: a ranking without relevant documents has a value, too."""
         return batch.xp.zeros_like(batch.pooled[:, 0])
 
 
 def expect_judged(measure: "Judged", batch: UncertainBatch) -> Expected:
-    """Whatever the labels."""
+    """The value does not depend on the labels."""
     places = batch.places
     return Expected(places.to_real(places.judged), measure.terms(places), measure.norm(places))
 
 
 class Judged(Measure):
-    """The share of the top k that is judged at all, whatever the label.
+    """The share of the top k that is judged, whatever the labels.
 
         Judged@k = (judged in the top k) / min(k, N)
 
-    N is the length of the ranking, and stands for k where there is none.
+    N is the length of the ranking. Without k, the whole ranking counts.
 
     Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
     Reference: the measure of the same name in ir_measures.
@@ -391,31 +392,31 @@ class Judged(Measure):
     needs_relevant = False
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each judged document."""
+        """Return 1 for each judged document."""
         return count_in_top(batch, batch.judged, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off, or the length of a shorter ranking."""
+        """Return the cut-off, or the length of the ranking if it is shorter."""
         return batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
 
     def priority(self, batch: Batch) -> Array:
-        """Judged documents before unjudged ones."""
+        """Rank judged documents before unjudged ones."""
         return batch.to_real(batch.judged)
 
     def degenerate(self, batch: Batch) -> Array:
-        """Nothing judged."""
+        """True if no document of the pool is judged."""
         return ~batch.xp.any(batch.pooled, axis=1)
 
 
 def expect_unjudged(measure: "Unjudged", batch: UncertainBatch) -> Expected:
-    """A document is judged with the probability that its label is not negative."""
+    """A document is judged with the probability that its label is at least 0."""
     places, judged = batch.places, batch.mean(has_label(batch.by_label)[0, :])
     terms = -judged * share_in_top(places, measure.k)
     return Expected(judged, terms, measure.norm(places), measure.start(places))
 
 
 class Unjudged(Measure):
-    """The share of the top k that is not judged: how little the judgments say about a ranking.
+    """The share of the top k that is not judged.
 
         Unjudged@k = (documents in the top k without a label of at least 0) / k
 
@@ -434,26 +435,26 @@ class Unjudged(Measure):
     needs_relevant = False
 
     def start(self, batch: Batch) -> Array:
-        """All documents of the top k."""
+        """Return the number of documents in the top k."""
         return batch.xp.minimum(length_of(batch, self.k), batch.to_real(batch.retrieved))
 
     def terms(self, batch: Batch) -> Array:
-        """-1 for each judged document: it is not one of them."""
+        """Return -1 for each judged document, since it is not unjudged."""
         return -count_in_top(batch, has_label(batch), self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off."""
+        """Return the cut-off."""
         return length_of(batch, self.k)
 
     def priority(self, batch: Batch) -> Array:
-        """Unjudged documents before judged ones."""
+        """Rank unjudged documents before judged ones."""
         return -batch.to_real(has_label(batch))
 
     def degenerate(self, batch: Batch) -> Array:
-        """Never: it says something of every ranking."""
+        """Return false: the measure is meaningful for every ranking."""
         return batch.xp.zeros_like(batch.pooled[:, 0])
 
 
 def has_label(batch: Batch) -> Array:
-    """Return [Q, H]: true for judged documents; a negative label counts as none."""
+    """Return [Q, H]: true for judged documents; a negative label counts as unjudged."""
     return batch.judged & (batch.grade >= 0)

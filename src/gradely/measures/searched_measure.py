@@ -1,7 +1,7 @@
 """Measures whose best order of tied documents cannot be found by sorting.
 
-Of xGAP, G, infAP and measures of diversity a whole order is searched; of AUC@k, OPA@k, Pplus and BPM one tie group
-decides.
+For xGAP, G, infAP and most diversity measures, the order of all tied documents is searched. For AUC@k, OPA@k, Pplus
+and BPM, only one tie group matters.
 """
 
 from abc import abstractmethod
@@ -28,64 +28,64 @@ from gradely.kernel.ties import order_ties, place_columns, sum_in_group
 from gradely.measures.base import Measure, Parts
 
 Scene: TypeAlias = Callable[[int, tuple[int, ...], Counter[int]], Adds]
-"""From how many documents of a query stand above those of some kinds that tie, these kinds, and how many of each kind
-stand above the tie group, to what documents of the group add."""
+"""Takes the number of documents above a tie group, the kinds in the group, and the number of documents of each kind
+above it; returns the contributions of the documents in the group."""
 
 
 class SearchedMeasure(Measure):
-    """A measure of which moving a better document up can lower the value.
+    """A measure whose value can fall when a better document moves up.
 
-    Policies best and worst search the order of a tie group, exactly; a group with too many states stays tied and gets
-    a bound, which no order exceeds.
+    The policies best and worst search the order of each tie group exactly. A group with too many states stays tied and
+    gets a bound that no order exceeds.
     """
 
     may_be_bounded = True
 
     @abstractmethod
     def kinds(self, batch: Batch) -> Array:
-        """Return [Q, H]: whole numbers; documents of one kind can take each other's place.
+        """Return [Q, H]: the kind of each document, a whole number; documents of the same kind are interchangeable.
 
-        Kind 0 is for documents that are best last and worst first, as unjudged ones are.
+        Kind 0 is for documents that the best order ranks last and the worst order first, like unjudged ones.
         """
 
     @abstractmethod
     def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Return a function from the number of a query to what its documents add."""
+        """Return a function that takes the index of a query and returns its Scene."""
 
     @abstractmethod
     def plain_terms(self, batch: Batch) -> Array:
-        """Return [Q, H]: what each document adds that is not in a group with a bound."""
+        """Return [Q, H]: the contributions of documents that are not in a group with a bound."""
 
     @abstractmethod
     def bound(self, batch: Batch) -> Array:
-        """Return [Q, H]: for each document of a tie group its part of the group's bound.
+        """Return [Q, H]: the share of each tied document in the bound of its group.
 
         The kinds of a group descend for `best` and ascend for `worst`.
         """
 
     def terms(self, batch: Batch) -> Array:
-        """What each document adds; of a tie group that is too large to be searched, its part of a bound."""
+        """Return the contribution of each document, or its share in the bound of a group too large to search."""
         terms = self.plain_terms(batch)
         if batch.ties == "expected" or batch.untied:
             return terms
         return batch.xp.where(batch.tied > 1, self.bound(batch), terms)
 
     def order_ties(self, batch: Batch) -> Batch:
-        """Return the batch with ties as its policy has them, as far as they can be searched."""
+        """Return the batch with its ties ordered by its policy; groups that are too large to search stay tied."""
         if batch.ties == "expected" or batch.untied:
             return super().order_ties(batch)
         return order_ties(batch, self.priority, self.is_bounded(batch))
 
     def is_bounded(self, batch: Batch) -> Array:
-        """Return [Q, H]: true for documents of tie groups that are too large to be searched."""
+        """Return [Q, H]: true for documents of tie groups that are too large to search."""
         return self._search(batch)[1]
 
     def priority(self, batch: Batch) -> Array:
-        """The order that was found; documents of kind 0 are worth nothing."""
+        """Return priorities that lead to the order found; documents of kind 0 have none."""
         return self._search(batch)[0]
 
     def _search(self, batch: Batch) -> tuple[Array, Array]:
-        """Return worth and what is bounded, [Q, H]; made once a batch."""
+        """Return priorities and flags of bounded documents, [Q, H] each, computed once per batch."""
         key = (SearchedMeasure, self)
         if key not in batch.memo:
             batch.memo[key] = self._find_bounds(batch)
@@ -109,7 +109,7 @@ class SearchedMeasure(Measure):
 
 
 def _search_query(query: TiedQuery, scene: Scene, *, best: bool) -> tuple[list[float], list[float]]:
-    """Return worth and what is bounded of one query; documents of no kind are best last, and worst first."""
+    """Return priorities and flags of bounded documents for one query."""
     worth, bounded = [float(kind) for kind in query.kinds], [0.0] * len(query.kinds)
     above = Counter[int]()
     for group in query.groups:
@@ -129,10 +129,10 @@ def _search_query(query: TiedQuery, scene: Scene, *, best: bool) -> tuple[list[f
 
 
 class ComposedMeasure(SearchedMeasure):
-    """A measure whose mean over orders is one over compositions: what the search adds up, weighted by chances."""
+    """A measure whose mean over orders is a mean over compositions, the states of the search."""
 
     def terms(self, batch: Batch) -> Array:
-        """What each document adds; the mean over all orders for those that tie, if that is asked for."""
+        """Return the contribution of each document, under `expected` the mean over all orders."""
         terms = super().terms(batch)
         return terms if batch.untied or batch.ties != "expected" else self._mean_terms(batch, terms)
 
@@ -151,11 +151,11 @@ class ComposedMeasure(SearchedMeasure):
         return fill_groups(batch, terms, self.kinds(batch), mean)
 
     def check_states(self, group: TieGroup) -> None:
-        """Refuse the mean where a tie group has too many states."""
+        """Raise TooManyOrders if a tie group has too many states for the mean."""
         check_compositions(self, group.size, group.counts)
 
     def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:
-        """Return, by kind, what a document of a tie group adds on average, with the kinds of the documents above."""
+        """Return the mean contribution of a document of each kind, given the kinds of the documents above the group."""
 
         @cache
         def adds_behind(idle: int) -> Adds:
@@ -165,7 +165,7 @@ class ComposedMeasure(SearchedMeasure):
 
 
 class WholeNumbers:
-    """Turns numbers into multiples of a power of two that divides them all, so that sums of them are exact."""
+    """Converts numbers to multiples of a power of two that divides them all, which makes their sums exact."""
 
     def __init__(self, numbers: Iterable[float]) -> None:
         """Find the power of two."""
@@ -178,7 +178,7 @@ class WholeNumbers:
 
 
 def by_kind(kinds: Array, *values: Array) -> list[Callable[[int], dict[int, Any]]]:
-    """Return, for each of some arrays [Q, H, …], a function from the number of a query to the value of each kind."""
+    """Return, for each array [Q, H, …], a function that takes the index of a query and returns {kind: value}."""
     numbers = to_lists(kinds)
 
     def look_up(table: list[Any], row: int) -> dict[int, Any]:
@@ -188,7 +188,7 @@ def by_kind(kinds: Array, *values: Array) -> list[Callable[[int], dict[int, Any]
 
 
 def levels_of(batch: Batch, pool: Array, values: Array) -> Array:
-    """Return [Q, H]: which of the values of the pool it is, counted from the lowest; 0 where it is not above 0."""
+    """Return [Q, H]: the rank of each value among the positive values of the pool, lowest first; 0 if not positive."""
     xp = batch.xp
     order = xp.argsort(xp.concat([pool, values], axis=1), axis=1, stable=True)
     placed = xp.cumulative_sum(xp.astype(order < pool.shape[1], batch.first.dtype), axis=1)
@@ -197,35 +197,35 @@ def levels_of(batch: Batch, pool: Array, values: Array) -> Array:
 
 
 Arrangement: TypeAlias = dict[int, list[int]]
-"""For some tie groups, by number, the kinds of the documents in their first places, 0 for those of no kind."""
+"""Index of a tie group to the kinds of the documents in its first places."""
 
 
 class ArrangedMeasure(Measure):
-    """A measure whose best order is sorted by kind but for one tie group, where all compositions are tried.
+    """A measure whose best order is sorted by kind except in one tie group, whose compositions are all tried.
 
-    Where these are too many, best and worst are the bounds of the measure.
+    If there are too many, the best and worst values are the bounds of the measure.
     """
 
     may_be_bounded = True
 
     @abstractmethod
     def kinds(self, batch: Batch) -> Array:
-        """Return [Q, H]: whole numbers that grow with what a document is worth; 0 for those that only take a place."""
+        """Return [Q, H]: the kind of each document, which grows with its worth; 0 for those that only fill a place."""
 
     @abstractmethod
     def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
-        """Return a function from a query to the order of those of its tie groups that are not simply sorted."""
+        """Return a function that takes a query and returns the order of the tie groups that are not simply sorted."""
 
     @abstractmethod
     def too_many(self, groups: list[TieGroup]) -> bool:
-        """True where a tie group of a query has too many compositions to try."""
+        """True if a tie group of the query has too many compositions to try."""
 
     def priority(self, batch: Batch) -> Array:
-        """The highest kind first, but for the groups that are arranged."""
+        """Rank the highest kind first, except in groups whose compositions are tried."""
         return batch.to_real(self.kinds(batch))
 
     def order_ties(self, batch: Batch) -> Batch:
-        """Return the batch with ties as its policy has them."""
+        """Return the batch with its ties ordered by its policy."""
         if batch.ties == "expected" or batch.untied:
             return super().order_ties(batch)
         if self.key not in batch.orders:
@@ -233,13 +233,13 @@ class ArrangedMeasure(Measure):
         return batch.orders[self.key]
 
     def is_bounded(self, batch: Batch) -> Array:
-        """Return [Q, H]: true for documents that tie in queries with too many compositions to try."""
+        """Return [Q, H]: true for tied documents of queries with too many compositions to try."""
         many = {query.row for query in tied_queries(batch, self.kinds(batch)) if self.too_many(query.groups)}
         rows = [[row in many] for row in range(batch.judged.shape[0])]
         return batch.judged & (batch.tied > 1) & batch.xp.asarray(rows, device=batch.device)
 
     def parts(self, batch: Batch) -> Parts:
-        """Return what the values are made of; of queries with bounds, the bound of the measure."""
+        """Return the parts of the values; queries with too many compositions get the bound of the measure."""
         parts = super().parts(batch)
         if batch.ties == "expected" or batch.untied:
             return parts
@@ -262,13 +262,13 @@ class ArrangedMeasure(Measure):
 
 
 def sort_kinds(group: TieGroup, *, best: bool) -> list[int]:
-    """Return the kinds of a tie group from the best to the worst, or from the worst to the best."""
+    """Return the kinds in a tie group, sorted from best to worst or from worst to best."""
     order = [kind for kind, count in zip(group.kinds, group.counts, strict=True) for _ in range(count)]
     return order[::-1] if best else [0] * group.rest + order
 
 
 def _place(group: TieGroup, kinds: list[int], order: list[int]) -> list[tuple[int, int]]:
-    """Return (place, column) of the judged documents of a group whose first places hold these kinds."""
+    """Return (place, column) of the judged documents in a group whose first places hold these kinds."""
     waiting: dict[int, deque[int]] = {}
     for c in group.columns:
         waiting.setdefault(kinds[c], deque()).append(c)
