@@ -16,14 +16,15 @@ class Compat(Graded, Persistent):
 
         Compat@k = Σ_{d<=D} p^(d-1) · o_d / d  over the same of the ideal ranking
 
-    o_d is the number of documents that the top d of the ranking and of the ideal share; D is the longer length of the
-    two. The ideal ranking has the documents with a label above 0 by label; those of the same label stand in the order
-    of the ranking, those that it does not retrieve last. It is rank-biased overlap with the most similar ideal. With
-    `normalize=False` the sum is divided by Σ_{d<=D} p^(d-1), what two equal rankings of length D have.
+    o_d is the number of documents that the top d of the ranking and of the ideal ranking share, and D is the length of
+    the longer one. The ideal ranking has the documents with positive labels, sorted by label; documents with the same
+    label are in the order of the ranking, followed by those that were not retrieved. Compat is thus rank-biased overlap
+    with the most similar ideal ranking. With `normalize=False`, the sum is divided by Σ_{d<=D} p^(d-1), its value for
+    two equal rankings of length D.
 
-    Ties: a document of the label of m among n tied documents counts from depth max(i, s) on, where i is its rank and s
-    its place in the ideal ranking; at a place of the group, the number of others of its label before it, on which s
-    depends, is hypergeometric. No document with a label above 0: 0.
+    Ties: a document at rank i with place s in the ideal ranking counts from depth max(i, s) on. s depends on the number
+    of documents with the same label before it in its tie group, which is hypergeometric. No document with a positive
+    label: 0.
     Reference: Clarke, Vtyurina, Smucker, Assessing top-k preferences (2021), as in the authors' compatibility.py.
 
     >>> from gradely import Compat, from_arrays
@@ -40,7 +41,7 @@ class Compat(Graded, Persistent):
     normalize: bool = parameter(default=True, doc="whether to divide by what the ideal ranking has", check=check_flag)
 
     def terms(self, batch: Batch) -> Array:
-        """The weight of all depths from which on both the ranking and the ideal have the document."""
+        """Return the weight of all depths at which both the ranking and the ideal ranking have the document."""
         xp, level = batch.xp, levels_of(batch, batch.pool, batch.grade)
         sums = self._sums(batch)
         end, ahead = sums[self._length(batch)][:, None], batch.pool.shape[1] - level
@@ -71,7 +72,7 @@ class Compat(Graded, Persistent):
         return fill_groups(batch, terms, level, mean)
 
     def _mean(self, group: TieGroup, count: int, ahead: int, sums: list[float], end: float) -> float:
-        """Return the mean for a document of a label, of which there are some in a group, behind some in the ideal."""
+        """Return the mean weight of a document, given the number of its label in the group and those ahead of them."""
         total = 0.0
         for x in range(group.places(self.k)):
             place = group.above + x
@@ -83,7 +84,7 @@ class Compat(Graded, Persistent):
         return total / group.size
 
     def norm(self, batch: Batch) -> Array:
-        """The same of the ideal ranking, or of two equal ones."""
+        """Return the sum for the ideal ranking or, if not normalised, for two equal rankings."""
         sums, p = self._sums(batch), self.p
         length, ideal = self._length(batch), self._ideal(batch)
         if not self.normalize:
@@ -96,12 +97,12 @@ class Compat(Graded, Persistent):
         return batch.xp.sum(batch.xp.astype(batch.pool > 0, batch.above.dtype), axis=1, dtype=batch.above.dtype)
 
     def _length(self, batch: Batch) -> Array:
-        """Return [Q]: the longer of the ranking, which ends at k, and its ideal."""
+        """Return [Q]: the length of the ranking, cut at k, or of the ideal ranking if that is longer."""
         retrieved = batch.retrieved if self.k is None else batch.xp.clip(batch.retrieved, max=self.k)
         return batch.xp.maximum(batch.xp.astype(retrieved, batch.above.dtype), self._ideal(batch))
 
     def _sums(self, batch: Batch) -> Array:
-        """Return the sums of p^(d-1)/d over the first 0, 1, … depths; made once a batch."""
+        """Return the sums of p^(d-1)/d over the first 0, 1, … depths, computed once per batch."""
         key = (Compat, self.p, self.k)
         if key not in batch.memo:
             longest = batch.depth if batch.fixed else int(batch.xp.max(self._length(batch)))

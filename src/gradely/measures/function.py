@@ -16,10 +16,10 @@ from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import ArrayTies, check_ties
 
 BLOCK = 1 << 24
-"""about how many cells the arrays of a block have where nothing is traced: with fewer, starting the operations takes
-longer than doing them, on an H200"""
+"""approximate number of cells in the arrays of a block if nothing is traced; with fewer, launching the operations takes
+longer than executing them, as measured on an H200"""
 MANY = 64
-"""with more levels the work is left to batches that may ask: each level is a pass over the arrays"""
+"""with more levels, batches that may inspect values are used, since each level takes a pass over the arrays"""
 
 
 def as_function(
@@ -29,14 +29,14 @@ def as_function(
     ties: ArrayTies = "expected",
     check: bool = False,
 ) -> "MeasureFunction":
-    """Return a function of (scores, labels, mask=None) to the values of each measure, for jax.jit and torch.compile.
+    """Return a function of (scores, labels, mask=None) that computes measures, for jax.jit and torch.compile.
 
-    Documents are sorted once for all measures, and nothing waits for the device. `levels` lists the distinct
-    positive labels that occur; GAP, xGAP, eGAP, muAP, and measures that take the top of the scale from the data,
-    cannot be traced without. With ties="order", where nothing ties, next to every measure has a formula that can be
-    traced. `check` refuses NaN and infinity, in the arrays and as a value, like the DCG of labels of
-    2000 with exponential gain; that asks the device. Without it, and always while a function is traced, nothing is
-    checked, and such a value is infinite.
+    It returns the values of each measure by its name. Documents are sorted once for all measures, and nothing waits for
+    the device. `levels` lists the distinct positive labels that occur; GAP, xGAP, eGAP, muAP, and measures that take
+    the top of the scale from the data, cannot be traced without it. With ties="order", under which nothing ties, nearly
+    every measure can be traced. With `check`, NaN and infinity raise an error, in the arguments and in the values, such
+    as the DCG of labels of 2000 with exponential gain; this waits for the device. Without it, and always while a
+    function is traced, nothing is checked, and such a value is infinite.
 
     >>> import numpy as np
     >>> function = as_function(["RR", "P@1"])
@@ -49,15 +49,15 @@ def as_function(
 
 
 class MeasureFunction:
-    """A function of (scores, labels, mask=None) to the values of each measure, as as_function makes it.
+    """A function of (scores, labels, mask=None) that computes measures, as returned by as_function.
 
-    It can be compiled, and pickled, as it is or as part of a model.
+    It can be compiled and pickled, by itself or as part of a model.
     """
 
     def __init__(
         self, measures: dict[str, Measure], levels: tuple[float, ...] | None, ties: str, *, check: bool
     ) -> None:
-        """Refuse measures without a formula of fixed shape; fit them to the levels, where these are known."""
+        """Fit the measures to the levels, if given; raise MeasureError if one has no formula of fixed shape."""
         for measure in measures.values():
             check_fixed(measure, ties)
         self.measures, self.levels, self.ties, self.check = measures, levels, ties, check
@@ -75,16 +75,16 @@ class MeasureFunction:
         return dict(zip(self.measures, values, strict=True))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle what it was made from; the step is made anew."""
+        """Pickle the arguments; the function is created again from them."""
         return partial(MeasureFunction, check=self.check), (self.measures, self.levels, self.ties)
 
     def __repr__(self) -> str:
-        """Show what it was made from."""
+        """Return the call that creates it."""
         return f"as_function({list(self.measures)}, levels={self.levels}, ties={self.ties!r}, check={self.check})"
 
 
 class ValueFunction:
-    """A measure as a function of (scores, labels, mask=None), as Measure.of gives it; it can be pickled."""
+    """A measure as a function of (scores, labels, mask=None), as returned by Measure.of; it can be pickled."""
 
     def __init__(self, measure: Measure) -> None:
         """Take the measure."""
@@ -94,7 +94,7 @@ class ValueFunction:
         )
 
     def __call__(self, scores: Any, labels: Any, mask: Any = None, *, check: bool = True) -> Array:
-        """Return one value per row, or one number for arrays of one dimension."""
+        """Return one value per row, or one number for one-dimensional arrays."""
         if check:
             warn_of_swap(scores, labels, f"{self._name}.of")
         return (self._checked if check else self._quick)(scores, labels, mask)[self._name]
@@ -105,7 +105,7 @@ class ValueFunction:
 
 
 def check_fixed(measure: Measure, ties: str) -> None:
-    """Refuse a measure that has no formula of fixed shape."""
+    """Raise MeasureError if a measure has no formula of fixed shape."""
     if not measure.is_fixed(ties):
         others = (
             "ties='order' has one, and evaluate_arrays takes it" if measure.is_fixed("order") else "use evaluate_arrays"
@@ -126,9 +126,9 @@ def values_of(
     seed: int = 0,
     check: bool = True,
 ) -> list[Array]:
-    """Return the values of each measure, one per row; for arrays of one dimension, one query, one number.
+    """Return the values of each measure, one per row, or one number for one-dimensional arrays.
 
-    Measures are fitted to `levels`, where these are known.
+    Measures are fitted to `levels`, if given.
     """
     flat = len(getattr(scores, "shape", (0, 0))) == 1
     scores, labels, mask = align_arrays(scores, labels, mask, ties, seed)
@@ -149,9 +149,9 @@ def values_of(
 def _in_blocks(
     measures: Sequence[Measure], scores: Array, labels: Array, mask: Array | None, ties: str, most_levels: int | None
 ) -> list[Array]:
-    """Return the values of each measure, from blocks of rows of about the same size, so that memory is bounded.
+    """Return the values of each measure, computed in blocks of rows of about the same size to bound memory.
 
-    A compiler takes all rows at once: it needs less memory, and would do the same work for every block anew.
+    A compiler gets all rows at once: it needs less memory, and would compile every block again.
     """
     queries, width = scores.shape
     count = 1 if is_traced(scores) or is_traced(labels) else -(-queries // max(1, BLOCK // width))
@@ -165,7 +165,7 @@ def _in_blocks(
 
 
 def _check_values(measures: Sequence[Measure], values: list[Array], labels: Array, mask: Array | None) -> None:
-    """Raise where a value is no finite number, and say which measure, which row, and its highest label."""
+    """Raise NotFinite with measure, row and highest label if a value is not finite."""
     if all_finite(values):
         return
 
@@ -177,7 +177,7 @@ def _check_values(measures: Sequence[Measure], values: list[Array], labels: Arra
 
 
 def all_finite(values: Sequence[Array]) -> bool:
-    """True where no value is NaN or infinite; the device is asked once for all measures."""
+    """True if all values are finite; this waits for the device once for all measures."""
     if not values:
         return True
     xp = namespace(*values)
@@ -185,7 +185,7 @@ def all_finite(values: Sequence[Array]) -> bool:
 
 
 class _Untraced(Levels):
-    """The labels of a collection, which cannot be looked up while a function is traced."""
+    """The labels of a collection, whose values are unknown while a function is traced."""
 
     def __call__(self) -> Array:
         """Return the distinct positive labels, ascending."""

@@ -1,7 +1,7 @@
-"""Average precision for a population of users, each with a threshold of their own: GAP, eGAP, xGAP, muAP.
+"""Average precision for a population of users with different thresholds: GAP, eGAP, xGAP, muAP.
 
-All are sums over the levels of a query's pool of weighted AP numerators. A level's weight starts from its share of the
-users: those whose threshold lies above the next lower level and not above this one.
+Each is a weighted sum of AP numerators over the levels of a query's pool. The weight of a level depends on its share of
+the users: those whose threshold is above the next lower level but not above this one.
 """
 
 from abc import abstractmethod
@@ -29,11 +29,11 @@ from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"
 FEW = 8
-"""the largest number of levels whose precisions are kept for other users; more would take much memory"""
+"""maximum number of levels whose precisions are cached for other populations; more would need much memory"""
 
 
 MANY = 150
-"""from more levels on, all at once is faster than one by one: measured on one and on 60 queries of 2,000 documents"""
+"""with more levels, adding all at once is faster than one by one, as measured on 1 and 60 queries of 2,000 documents"""
 
 
 class Users(NamedTuple):
@@ -42,11 +42,11 @@ class Users(NamedTuple):
     levels: tuple[float, ...]
     shares: tuple[float, ...]
     counted: bool
-    """True where the levels are 1, 2, … c by position, as in a list."""
+    """true if the levels are the positions 1, 2, … c of a list"""
 
     @classmethod
     def of(cls, g: Any) -> "Users":
-        """Make it from a list over the levels 1 … c or from {level: share}."""
+        """Return the distribution for a list of the shares of the levels 1 … c, or for {level: share}."""
         pairs = list(g.items()) if isinstance(g, Mapping) else list(enumerate(_list(g), 1))
         if not all(is_number(x) for pair in pairs for x in pair):
             raise MeasureError(f"{EXPECTED}; found {g!r}")
@@ -71,13 +71,13 @@ class Users(NamedTuple):
         return xp.cumulative_sum(shares, include_initial=True)[xp.reshape(index, relevance.shape)]
 
     def check(self, top: float) -> None:
-        """Refuse grades above a list of levels."""
+        """Raise an error if a grade exceeds the levels of the list."""
         if top > len(self.levels):
             problem = f"g={self} has {count_of(len(self.levels), 'level')}, but there is a grade of {to_python(top)}"
             raise MeasureError(f"{problem}: give g {ceil(top)} shares, or a table {{level: share}}")
 
     def __str__(self) -> str:
-        """Print as the list or table that it was made from."""
+        """Return the list or table that it was made from."""
         return repr(list(self.shares)) if self.counted else repr(dict(zip(self.levels, self.shares, strict=True)))
 
 
@@ -92,7 +92,7 @@ class Spread(NamedTuple):
     """Users whose thresholds are spread evenly over all relevance from 0 to the top."""
 
     top: float | None = None
-    """None: the top of each query's own pool."""
+    """the highest relevance, or None for that of each query's pool"""
 
     def up_to(self, batch: Batch, relevance: Array) -> Array:
         """Return the share of users whose threshold is at most this relevance."""
@@ -107,9 +107,9 @@ class Thresholds(NamedTuple):
 
     level: Array
     base: Array
-    """How many documents of the pool reach the level: its recall base."""
+    """the recall base of the level: the number of documents of the pool that reach it"""
     share: Array
-    """The users whose threshold lies above the next lower level and not above this one."""
+    """the share of users whose threshold is above the next lower level but not above this one"""
 
 
 class Population(Graded):
@@ -120,7 +120,7 @@ class Population(Graded):
         return Spread()
 
     def thresholds(self, batch: Batch) -> Thresholds:
-        """Return the levels of each pool with their recall bases and shares of users; made once a batch."""
+        """Return the levels of each pool with their recall bases and shares of users, computed once per batch."""
         return batch.of_pools((Thresholds, self.key), self._thresholds_of)
 
     def _thresholds_of(self, batch: Batch) -> Thresholds:
@@ -131,13 +131,13 @@ class Population(Graded):
         return Thresholds(level, base, upto - below)
 
     def _levels(self, batch: Batch) -> tuple[Array, Array]:
-        """Return the levels of each pool and their recall bases; made once a batch, whatever the users."""
+        """Return the levels of each pool and their recall bases, computed once per batch for all populations."""
         return batch.of_pools((Thresholds, self.relevance_function.key), _levels_of)
 
     def terms(self, batch: Batch) -> Array:
-        """The sum over levels of weight × precision at each document of that level or above.
+        """Return the sum over levels of weight × precision at each document of that level or above.
 
-        Of a few levels they are added one by one, of many all at once; which it is depends on the query alone.
+        Few levels are added one by one, many all at once. The choice depends only on the query.
         """
         xp = batch.xp
         weight = batch.of_pools((Population, self.key), lambda pools: self.weight(pools, self.thresholds(pools)))
@@ -148,14 +148,14 @@ class Population(Graded):
         return at_once if bool(xp.all(many)) else xp.where(many, at_once, self._add_by_level(batch, weight))
 
     def _add_by_level(self, batch: Batch, weight: Array) -> Array:
-        """Return [Q, H]: the terms, level by level; a few of one query at the same time."""
+        """Return [Q, H]: the terms, added level by level."""
         if weight.shape[0] == 1 and weight.shape[1] <= FEW and batch.untied and not batch.fixed:
             return sum_rows((weight.T * self._precisions_of_one(batch)).T)[None, :]
         terms = [weight[:, i, None] * precision for i, precision in enumerate(self._precisions(batch))]
         return reduce(add, terms) if terms else batch.xp.zeros_like(batch.grade)
 
     def level_of(self, batch: Batch) -> Array:
-        """Return [Q, H]: at which level of its pool each document stands, the lowest level 1, below all 0."""
+        """Return [Q, H]: the level of each document in its pool, counted from 1; 0 if it is below all levels."""
         xp, level = batch.xp, self._levels(batch)[0]
         count = level.shape[1]
         order = xp.argsort(xp.concat([-level, -batch.grade], axis=1), axis=1, stable=True)
@@ -172,10 +172,10 @@ class Population(Graded):
         return from_lowest[batch.row, xp.clip(levels - self.level_of(batch), min=0)]
 
     def _add_at_once(self, batch: Batch, weight: Array) -> Array:
-        """Return [Q, H]: the terms from sums over the documents on lower levels, however many levels there are.
+        """Return [Q, H]: the terms, from sums over the documents on lower levels, for any number of levels.
 
-        Documents that have k others above them are left out of the sums: how many of them have a column depends on
-        the other queries of the batch, and they would change the last digit.
+        Documents with at least k others above them are left out of the sums. How many of them have a column depends on
+        the other queries of the batch, so they would change the last digit.
         """
         xp, own = batch.xp, batch.keep_top(self.up_to(batch, weight), self.k)
         lower = lower_levels(batch, self.level_of(batch), own, int(weight.shape[1]))
@@ -192,9 +192,8 @@ class Population(Graded):
     def _precisions(self, batch: Batch) -> Iterable[Array]:
         """Return [Q, H] for each level: the precision at each document of that level or above.
 
-        Every document reaches the level 0 of padding, which has no weight.
-
-        A few are kept with the batch: they are the same for all users, so any number of distributions share them.
+        Every document reaches the level 0 of padding, which has no weight. The precisions of a few levels are cached
+        with the batch, since they are the same for all populations.
         """
         key = (threshold, self.relevance_function.key, self.k)
         if key in batch.memo:
@@ -208,7 +207,7 @@ class Population(Graded):
         return batch.memo.setdefault(key, list(computed)) if level.shape[1] <= FEW else computed
 
     def _precisions_of_one(self, batch: Batch) -> Array:
-        """Return [L, H] for a single query: the same, one row per level, for any number of distributions."""
+        """Return [L, H] for a single query: one row of precisions per level."""
         key = (threshold, self.relevance_function.key, self.k)
         if key not in batch.memo:
             level, _ = self._levels(batch)
@@ -217,10 +216,10 @@ class Population(Graded):
 
     @abstractmethod
     def weight(self, batch: Batch, levels: Thresholds) -> Array:
-        """Return [Q, L]: what the AP numerator of each level counts."""
+        """Return [Q, L]: the weight of the AP numerator of each level."""
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document that any user finds relevant."""
+        """True if no user finds a document of the pool relevant."""
         return ~batch.xp.any(self.thresholds(batch).share > 0, axis=1)
 
 
@@ -240,7 +239,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
 
 
 def _levels_one_by_one(batch: Batch) -> tuple[Array, Array]:
-    """Return the same without asking how many there are: each level is the highest label below the one before."""
+    """Return the levels and recall bases with fixed shapes: each level is the highest label below the one before."""
     xp, level, base = batch.xp, [], []
     if batch.most_levels is None:
         raise MeasureError("the number of levels cannot be looked up here: state the levels, as in levels=[1, 2, 3]")
@@ -253,7 +252,7 @@ def _levels_one_by_one(batch: Batch) -> tuple[Array, Array]:
 
 
 class UserShares(Population):
-    """A distribution of thresholds that can be stated."""
+    """A measure whose distribution of thresholds is a parameter."""
 
     g: Any = parameter(
         default=None,
@@ -261,13 +260,13 @@ class UserShares(Population):
     )
 
     def check_parameters(self) -> None:
-        """Bring the distribution into one form."""
+        """Convert the distribution to Users."""
         super().check_parameters()
         if self.g is not None and not isinstance(self.g, Users | Spread):
             self._set("g", Users.of(self.g))
 
     def fit(self, levels: Levels) -> Self:
-        """Take the users from the collection unless they are stated; refuse grades above a list of them."""
+        """Take the users from the collection unless given; raise an error if a grade exceeds the list."""
         fitted = super().fit(levels)
         function = fitted.relevance_function
         if self.g is None:
@@ -283,22 +282,22 @@ class UserShares(Population):
         return fitted
 
     def users(self) -> Users | Spread:
-        """Return the distribution stated, or taken from the collection."""
+        """Return the distribution, given or taken from the collection."""
         return Spread() if self.g is None else self.g
 
 
 class _Absolute(UserShares):
-    """Users whose thresholds lie above all of a pool find nothing there, and count."""
+    """A measure that also counts users whose threshold is above the whole pool: they find nothing."""
 
     has_ceiling = True
 
     def ceiling(self, batch: Batch) -> Array:
-        """The share of users whose threshold some document of the pool reaches; the ideal ranking has it."""
+        """Return the share of users whose threshold a document of the pool reaches, the value of the ideal ranking."""
         return sum_rows(self.thresholds(batch).share)
 
 
 class GAP(UserShares):
-    """Graded average precision, where a share g_k of the users has level k as their threshold.
+    """Graded average precision, for users of whom a share g_k has level k as the threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
 
@@ -316,20 +315,20 @@ class GAP(UserShares):
     name = "GAP"
 
     def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
-        """The share of users."""
+        """Return the share of users."""
         return levels.share
 
     def norm(self, batch: Batch) -> Array:
-        """The mean recall base."""
+        """Return the mean recall base."""
         levels = self.thresholds(batch)
         return sum_rows(levels.share * levels.base)
 
 
 def expect_thresholds(measure: "eGAP", batch: UncertainBatch) -> Expected:
-    """The mean of AP with each threshold, whatever it is with the others.
+    """The mean is a sum of the means of AP with each threshold.
 
-    A level that no label of a query reaches adds nothing, as in a pool that lacks it; so all levels of the collection
-    take the place of those of the pool. Of GAP and xGAP, norm or weights are sums over several levels at once.
+    A level that no label of a query reaches contributes nothing, so all levels of the collection are used instead of
+    those of the pool. This does not work for GAP and xGAP, whose norm or weights are sums over several levels.
     """
     view = measure.relevance_of_labels(batch)
     relevance, levels = view.grade[0, :], batch.places.xp.flip(measure.thresholds(view).level[0, :])
@@ -348,7 +347,7 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
         eGAP = Σ_k g_k N_k / RB(k)
 
     The sum is over the levels that the pool reaches. N_k is the numerator of AP with threshold k, RB(k) its recall
-    base. Users with thresholds above the pool find nothing: an ideal ranking can score below 1.
+    base. Users with thresholds above the pool find nothing, so an ideal ranking can score below 1.
 
     Ties: N_k is a sum of AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Ferrante, Ferro, Maistro, Rethinking How to Extend Average Precision to Graded Relevance (2014).
@@ -363,12 +362,12 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
     expectation = expect_thresholds
 
     def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
-        """The share of users over the recall base."""
+        """Return the share of users over the recall base."""
         return levels.share / levels.base
 
 
 def _user_scene(users: dict[int, float], weight: dict[int, float], k: int | None) -> Scene:
-    """Return what documents of a query add to xGAP, by the users and the weight w of each kind."""
+    """Return the Scene of a query for xGAP, given the users and the weight w of each kind."""
 
     def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
         shared = [[min(users[a], users[b]) for a in kinds] for b in kinds]
@@ -389,17 +388,17 @@ def _user_scene(users: dict[int, float], weight: dict[int, float], k: int | None
 
 
 class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
-    """Extended graded average precision: the threshold is drawn again at each document that the user finds relevant.
+    """Extended graded average precision: the threshold is drawn anew at each document that the user finds relevant.
 
         xGAP = Σ_k g_k Σ_n [r_n >= k] · w(r_n) · #{m <= n: r_m >= k} / n
         w(r) = Σ_{k<=r} g_k/RB(k) / Σ_{k<=r} g_k
 
-    r_n is the grade at rank n, RB(k) the recall base of threshold k. A user is drawn first, by g, and picks one of the
-    documents that are relevant to them. At that document the threshold is drawn anew, among those that the document
-    reaches, and the precision is that of the new threshold.
+    r_n is the grade at rank n, RB(k) the recall base of threshold k. A user is first drawn from g and picks one of the
+    documents that are relevant to them. At that document, the threshold is drawn anew among those that the document
+    reaches, and the precision is computed for the new threshold.
 
     xGAP is not monotone: moving a better document up can lower it. `best` and `worst` are found by an exact search;
-    where a tie group has too many orders, they are bounds that contain every order, and a note says so.
+    if a tie group has too many orders, they are bounds that contain every order, and a note says so.
 
     Ties: a sum of weighted AP numerators, each exact in expectation (see AP). No document relevant to any user: 0.
     Reference: Ferrante, Ferro, Maistro (2014), section 4.
@@ -413,11 +412,11 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
     name = "xGAP"
 
     def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
-        """The share of users."""
+        """Return the share of users."""
         return levels.share
 
     def plain_terms(self, batch: Batch) -> Array:
-        """The sum over levels, each document with its own weight w."""
+        """Return the sum over levels, each document with its own weight w."""
         return _Absolute.terms(self, batch) * self.document_weight(batch)
 
     def document_weight(self, batch: Batch) -> Array:
@@ -427,22 +426,22 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         return self.up_to(batch, levels.share / levels.base) / batch.xp.where(users > 0, users, 1.0)
 
     def kinds(self, batch: Batch) -> Array:
-        """The level, where there are users who find it relevant."""
+        """Return the level of each document if some users find it relevant, else 0."""
         relevant = self.up_to(batch, self.thresholds(batch).share) > 0
         return batch.xp.where(relevant, self.level_of(batch), 0)
 
     def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Each document adds w / rank times the users that it shares with those down to it, itself included."""
+        """Return Scenes in which a document contributes w / rank times the users it shares with those down to it."""
         share = self.up_to(batch, self.thresholds(batch).share)
         users_of, weight_of = by_kind(self.kinds(batch), share, self.document_weight(batch))
         return lambda row: _user_scene(users_of(row), weight_of(row), self.k)
 
     def bound(self, batch: Batch) -> Array:
-        """The extreme of each threshold on its own.
+        """Return the sum of the extremes of each threshold by itself.
 
-        Its relevant documents fill the first places of the group, or the last. There precision rises from place to
-        place, so that the sum is largest with the heaviest documents last, and smallest with them first: backwards,
-        since columns have the best first for `best` and last for `worst`.
+        For `best`, the relevant documents fill the first places of the group, for `worst` the last ones. Precision
+        rises from place to place there, so the sum is largest if the heaviest documents come last, and smallest if
+        they come first. This reverses the order of columns, which have the best document first for `best`.
         """
         xp, levels, best = batch.xp, self.thresholds(batch), batch.ties == "best"
         out, weight = xp.zeros_like(batch.grade), self.document_weight(batch)
@@ -460,10 +459,11 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         return weight * (xp.where(many, self._coarse_bound(batch), out) if is_any(many) else out)
 
     def _coarse_bound(self, batch: Batch) -> Array:
-        """Return [Q, H]: a bound on each document's precision, summed over users, that takes no pass for each level.
+        """Return [Q, H]: a bound on each document's precision, summed over users, without a pass for each level.
 
-        At no threshold does precision exceed that at the last place which the documents of the group can fill, with all
-        of them relevant; at each threshold the document itself is relevant, at the last place of the group at worst.
+        From above: at no threshold does precision exceed that at the last place that the documents of the group can
+        fill, with all of them relevant. From below: at each threshold, the document itself is relevant, at worst at the
+        last place of the group.
         """
         xp, relevant = batch.xp, batch.grade > 0
         users = self.up_to(batch, self.thresholds(batch).share)
@@ -482,14 +482,14 @@ class PrecisionPart(Binary):
 
         T = Σ over ranks n <= k with label r of #{m <= n: r_m >= rel} / n
 
-    Not a measure of its own: GAP, xGAP and eGAP of any population of users follow from it.
+    It is not a measure by itself: GAP, xGAP and eGAP for any population of users follow from it.
     """
 
     name = "PrecisionPart"
     label: float = parameter(default=1, doc="the label of the documents that are summed over, at least rel")
 
     def terms(self, batch: Batch) -> Array:
-        """The precision at each document of the label."""
+        """Return the precision at each document of the label."""
         precision = threshold(batch, self.relevant(batch), self.k)
         return batch.xp.where(batch.grade == float(self.label), precision, 0.0)
 
@@ -499,9 +499,9 @@ class muAP(Population):  # noqa: N801 - the paper's name
 
         µAP = Σ_t d_t AP(t) / Σ_t d_t
 
-    t runs over the distinct positive labels of the pool, d_t is the distance to the next lower one (to 0 for the
-    lowest). It does not depend on the number of levels. Its mean is µMAP. Query by query it is eGAP with g_t ∝ d_t;
-    over a collection eGAP keeps one g, while µAP takes each query's own levels, so that every query can reach 1.
+    t runs over the distinct positive labels of the pool, and d_t is the distance to the next lower one (to 0 for the
+    lowest). It does not depend on the number of levels. Its mean is µMAP. For a single query, it is eGAP with
+    g_t ∝ d_t. Over a collection, eGAP uses one g, whereas µAP uses each query's own levels, so every query can reach 1.
 
     Ties: a sum of AP numerators, each exact in expectation (see AP). No document of positive relevance: 0.
     Reference: Scheel, Lommatzsch, Albayrak, Performance Measures for Multi-Graded Relevance (2011).
@@ -514,5 +514,5 @@ class muAP(Population):  # noqa: N801 - the paper's name
     name = "muAP"
 
     def weight(self, batch: Batch, levels: Thresholds) -> Array:  # noqa: ARG002 - no other array needed
-        """The share of the distance over the recall base."""
+        """Return the share of the distance over the recall base."""
         return levels.share / levels.base

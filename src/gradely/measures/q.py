@@ -1,4 +1,4 @@
-"""Measures of the blended ratio, which counts relevant documents and their gain at once: Q and P+."""
+"""Measures based on the blended ratio, which counts both relevant documents and their gain: Q and P+."""
 
 from collections import Counter
 from collections.abc import Callable
@@ -28,22 +28,22 @@ from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, by_k
 
 
 class Blend(NamedTuple):
-    """The blended ratio of an ideal ranking: at rank i what is found there is divided by D_i = count·i + cg*_i."""
+    """The divisors of blended ratios, D_i = count·i + cg*_i at rank i, which depend on the ideal ranking."""
 
     count: Array
-    """[Q, 1] what a document counts beside its gain: 1 in the units of the gains, or 0"""
+    """[Q, 1] the count of a document besides its gain: 1 in the units of gains, or 0"""
     last: Array
-    """[Q, 1] how many documents have a gain: the end of the ideal ranking"""
+    """[Q, 1] the number of documents with a gain, which is the length of the ideal ranking"""
     gain: Array
-    """[Q, B + 1] cg*_i, the gain that an ideal ranking has by rank i, from 0 on; behind its end it stays the same"""
+    """[Q, B + 1] cg*_i, the cumulated gain of the ideal ranking at ranks 0, 1, …, constant after its end"""
     weights: Sums
     """[Q, B + 1] the sums of 1/D_i over the first 0, 1, … ranks"""
     offsets: Sums
-    """[Q, B + 1] the same of (i-1)/D_i"""
+    """[Q, B + 1] the sums of (i-1)/D_i over the first 0, 1, … ranks"""
 
     @classmethod
     def of(cls, batch: Batch, count: Array, ideal: Array) -> "Blend":
-        """Sum up an ideal ranking, [Q, B]."""
+        """Return the divisors for an ideal ranking, [Q, B]."""
         xp = batch.xp
         ranks = batch.count_up(int(ideal.shape[1]))
         gain = xp.cumulative_sum(ideal, axis=1, include_initial=True)
@@ -71,7 +71,7 @@ class Blend(NamedTuple):
         return Places(weight + behind.weight, offset + behind.offset + before * behind.weight)
 
     def _behind(self, batch: Batch, start: Array, many: Array) -> Places:
-        """Return the same for some places behind the end of the ideal ranking, where D_i grows by `count` each."""
+        """Return the sums for places after the end of the ideal ranking, where D_i grows by `count` per rank."""
         xp = batch.xp
         counts = self.count > 0
         ratio = self.gain[:, -1:] / xp.where(counts, self.count, 1.0)
@@ -89,14 +89,14 @@ def _between(sums: Sums, start: Array, stop: Array) -> Array:
 
 
 class Blended(GainBased):
-    """A measure of blended ratios."""
+    """A measure based on blended ratios."""
 
     beta: float = parameter(
         default=1, doc="how much gain weighs against the number of relevant documents; 0: not at all, inf: alone"
     )
 
     def check_parameters(self) -> None:
-        """Refuse a weight that is not a number of at least 0 or infinite."""
+        """Raise MeasureError unless the weight is a number of at least 0 or infinite."""
         super().check_parameters()
         if self.beta in ("inf", inf):
             self._set("beta", inf)
@@ -110,12 +110,12 @@ class Blended(GainBased):
         return self.retrieved_gains(batch) > 0
 
     def value(self, batch: Batch) -> Array:
-        """Return [Q, H]: what each document counts, itself and its gain, weighted."""
+        """Return [Q, H]: the count of each document plus its weighted gain."""
         value = self._count(batch) + self._weigh(self.retrieved_gains(batch))
         return batch.xp.where(self.relevant(batch), value, 0.0)
 
     def blend(self, batch: Batch) -> Blend:
-        """Return the blended ratio of the ideal ranking; made once a pool."""
+        """Return the divisors of blended ratios, computed once per pool."""
         return batch.of_pools(
             (Blend, self.key), lambda pools: Blend.of(pools, self._count(pools), self._weigh(self.ideal(pools)))
         )
@@ -128,13 +128,13 @@ class Blended(GainBased):
         return threshold(batch, self.relevant(batch), self.k, places, value=self.value(batch), divisor=divisor)
 
     def recall_base(self, batch: Batch) -> Array:
-        """Return [Q]: RB, how many documents of the pool are relevant."""
+        """Return [Q]: RB, the number of relevant documents of the pool."""
         return batch.of_pools(
             (Blended, self.key), lambda pools: pools.xp.sum(pools.to_real(self.ideal(pools) > 0), axis=1)
         )
 
     def _count(self, batch: Batch) -> Array:
-        """Return [Q, 1]: what a document counts beside its gain."""
+        """Return [Q, 1]: the count of a document besides its gain."""
         exponent = None if self.beta == 0 else self.exponent(batch)
         one = batch.xp.ones_like(batch.pool[:, :1]) if exponent is None else units(batch, exponent)
         return 0.0 * one if self.beta == inf else one
@@ -144,17 +144,17 @@ class Blended(GainBased):
 
 
 class Q(Blended):
-    """Average precision of graded relevance: precision that counts relevant documents and their gain at once.
+    """Average precision of graded relevance, with a precision that counts both relevant documents and their gain.
 
         Q@k = (1/min(RB, k)) Σ over relevant ranks i <= k of (C_i + β·cg_i) / (i + β·cg*_i)
 
     C_i is the number of relevant documents down to rank i, cg_i their gain, and cg*_i the gain of the ideal ranking
-    down to there. A document is relevant where its gain is above 0; RB is the number of those in the pool. With β = 0
-    it is AP, but for the cut-off in the norm; `Q(beta=inf)` is average weighted precision (AWP), cg_i over cg*_i.
+    down to rank i. A document is relevant if its gain is positive; RB is the number of those in the pool. With β = 0,
+    it is AP except for the cut-off in the norm; `Q(beta=inf)` is average weighted precision (AWP), cg_i over cg*_i.
 
-    Ties: a document of value v = 1 + β·gain in a tie group of n, with the sum V of values, after documents with the sum
-    S, adds 1/n · [(S+v)·H + (V-v)/(n-1)·O], where H = Σ w_i and O = Σ (i-t-1)·w_i over the group's places, and
-    w_i = 1/(i + β·cg*_i). No relevant document: 0.
+    Ties: consider a document with the value v = 1 + β·gain in a group of n tied documents with the total value V, after
+    t documents with the total value S. It contributes 1/n · [(S+v)·H + (V-v)/(n-1)·O], where H = Σ w_i and
+    O = Σ (i-t-1)·w_i over the group's places, and w_i = 1/(i + β·cg*_i). No relevant document: 0.
     Reference: Sakai, New performance metrics based on multigrade relevance: their application to question answering
     (2004); as in NTCIREVAL. The closed form is ours.
 
@@ -166,45 +166,45 @@ class Q(Blended):
     name = "Q"
 
     def terms(self, batch: Batch) -> Array:
-        """The blended ratio at each relevant document."""
+        """Return the blended ratio at each relevant document."""
         return self.ratios(batch)
 
     def norm(self, batch: Batch) -> Array:
-        """The relevant documents that the top k can hold."""
+        """Return the number of relevant documents that fit into the top k."""
         base = self.recall_base(batch)
         return base if self.k is None else batch.xp.clip(base, max=float(self.k))
 
 
 class Target(NamedTuple):
-    """Where the first of the documents with the highest gain can stand: in a tie group of which some places count."""
+    """A tie group that may contain the first of the documents with the highest gain."""
 
     group: TieGroup
     number: int
-    """that of the group"""
+    """the index of the group"""
     places: int
-    """how many places of the group are in the top k"""
+    """the number of places of the group in the top k"""
     kind: int
     """the kind of the highest gain"""
     lower: dict[int, int]
-    """the kinds of lower gain in the group, with how many documents each has"""
+    """the number of documents of each kind with lower gain in the group"""
     many: int
-    """how many documents of the group have the highest gain"""
+    """the number of documents with the highest gain in the group"""
 
     @property
     def below(self) -> int:
-        """How many documents of the group gain less, or nothing."""
+        """The number of documents with lower gain, or none, in the group."""
         return self.group.rest + sum(self.lower.values())
 
     @classmethod
     def of(cls, groups: list[TieGroup], number: int, kind: int, k: int | None) -> "Target":
-        """Return a group whose documents of a kind are to be the best in the top k."""
+        """Return the target for a group whose documents of this kind are the best in the top k."""
         group = groups[number]
         lower = {other: count for other, count in group.by_kind.items() if other < kind}
         return cls(group, number, group.places(k), kind, lower, group.by_kind[kind])
 
 
 class Row(NamedTuple):
-    """One query of a batch: what documents of each kind count, and 1/D_i of each rank."""
+    """One query of a batch: the value of documents of each kind, and 1/D_i of each rank."""
 
     value: dict[int, float]
     one: float
@@ -216,16 +216,16 @@ class Row(NamedTuple):
 
 
 class Pplus(ArrangedMeasure, Blended):
-    """P+: the mean of the blended ratio down to the first of the best documents that are retrieved.
+    """P+: the mean of the blended ratio down to the first of the best retrieved documents.
 
         Pplus@k = (1/C) Σ over relevant ranks i <= r of (C_i + β·cg_i) / (i + β·cg*_i)
 
     r is the first rank in the top k with the highest gain that occurs there, and C the number of relevant documents
-    down to it; the rest is as in Q. It is for users who stop at the best document that a ranking offers.
+    down to it; the other symbols are as in Q. It is for users who stop at the best document that a ranking offers.
 
-    Ties: where the first of the best documents stands, and how many relevant ones stand before it in its tie group, is
-    summed over; with k also which of them are inside. Best and worst try all compositions of that group; where these
-    are too many, they are 0 and 1. No relevant document retrieved: 0.
+    Ties: a sum over the places of the first of the best documents and the numbers of relevant documents before it in
+    its tie group and, with k, over the documents that are inside. Best and worst try all compositions of that group; if
+    there are too many, the bounds are 0 and 1. No relevant document retrieved: 0.
     Reference: Sakai, Bootstrap-based comparisons of IR metrics for finding one relevant document (2006), as in
     NTCIREVAL. The closed form is ours.
 
@@ -238,11 +238,11 @@ class Pplus(ArrangedMeasure, Blended):
     takes_fixed = False
 
     def kinds(self, batch: Batch) -> Array:
-        """Which gain of the pool it is, from the lowest; 0 for none."""
+        """Return the rank of each document's gain among the gains of the pool, lowest first; 0 for no gain."""
         return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
 
     def terms(self, batch: Batch) -> Array:
-        """The blended ratio down to the best document, over their number."""
+        """Return the blended ratios down to the best document, divided by their number."""
         xp, ratios, gain = batch.xp, self.ratios(batch), self.retrieved_gains(batch)
         gain = gain if self.k is None else xp.where(batch.above < self.k, gain, 0.0)
         best = xp.argmax(gain, axis=1, keepdims=True)
@@ -253,7 +253,7 @@ class Pplus(ArrangedMeasure, Blended):
         return terms if batch.untied else self._mean_terms(batch, ratios, terms)
 
     def _mean_terms(self, batch: Batch, ratios: Array, terms: Array) -> Array:
-        """Return the terms, of queries with ties as means over the places of the best document."""
+        """Return the terms; those of queries with ties are means over the places of the best document."""
         row_of, expected = self._rows(batch), to_lists(ratios)
         queries = tied_queries(batch, self.kinds(batch))
         rows = {query.row: self._mean_of_query(query, row_of(query.row), expected[query.row]) for query in queries}
@@ -266,7 +266,7 @@ class Pplus(ArrangedMeasure, Blended):
         return lambda row: Row(value_of(row), counts[row], gains[row])
 
     def _targets(self, groups: list[TieGroup]) -> list[tuple[Target, float]]:
-        """Return where the best document can stand, each with the probability that nothing better is in the top k."""
+        """Return the possible targets, each with the probability that nothing better is in the top k."""
         whole = [i for i, group in enumerate(groups) if group.places(self.k) == group.size]
         best = max((groups[i].kinds[-1] for i in whole if groups[i].kinds), default=0)
         first = next((i for i in whole if best in groups[i].kinds), None)
@@ -295,11 +295,11 @@ class Pplus(ArrangedMeasure, Blended):
         return terms
 
     def too_many(self, groups: list[TieGroup]) -> bool:
-        """True where too many compositions can stand before the best document."""
+        """True if there are too many compositions of the documents before the best one."""
         return any(prod(n + 1 for n in target.lower.values()) > STATES for target, _ in self._targets(groups))
 
     def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
-        """What stands before the best document in its tie group: every composition is tried."""
+        """Return the arrangements found by trying every composition of the documents before the best one."""
         row_of, best = self._rows(batch), batch.ties == "best"
         return lambda query: self._arrange_query(query.groups, row_of(query.row), best=best)
 
@@ -327,24 +327,24 @@ class Pplus(ArrangedMeasure, Blended):
         return self._complete(groups, number, order)
 
     def _complete(self, groups: list[TieGroup], number: int, order: list[int]) -> Arrangement:
-        """Return the order of the deciding group, and keep what gains more out of the top k."""
+        """Return the order of the deciding group, and keep documents with a higher gain out of the top k."""
         cut = find_cut(groups, self.k)
         least = {} if cut is None else {cut: _fill(groups[cut], [])}
         return least | {number: _fill(groups[number], order)}
 
 
 def _fill(group: TieGroup, order: list[int]) -> list[int]:
-    """Return the order of a group that begins with some kinds and goes on with those that gain least."""
+    """Return the order of a group that begins with these kinds and continues with those of the lowest gain."""
     left = Counter(group.by_kind | {0: group.rest})
     left.subtract(order)
     return order + [kind for kind in sorted(left) for _ in range(left[kind])]
 
 
 def _sum_over_places(row: Row, target: Target, found: int, value: float) -> tuple[float, float]:
-    """Return the mean of 1/C, and of what the group of the best document adds to P+.
+    """Return the mean of 1/C, and the mean contribution to P+ of the group with the best document.
 
-    `found` relevant documents stand above the group, and count `value`. The first best document is number x of the
-    group, and a relevant ones stand before it in the group, each of which counts their mean.
+    `found` relevant documents with the total value `value` are above the group. The first best document has place x in
+    the group, with a relevant documents before it in the group, each of which has their mean value.
     """
     group, d, below = target.group, target.places, target.below
     m = sum(target.lower.values())
@@ -370,7 +370,7 @@ def _sum_over_places(row: Row, target: Target, found: int, value: float) -> tupl
 
 
 def _add_ratios(row: Row, above: int, order: list[int], value: float) -> tuple[float, float]:
-    """Return the sum of the blended ratios of kinds in an order, after documents that count `value`, and that value."""
+    """Return the sum of the blended ratios of an order of kinds, after documents worth `value`, and the new value."""
     total = 0.0
     for rank, kind in enumerate(order, above + 1):
         if kind:
@@ -380,7 +380,7 @@ def _add_ratios(row: Row, above: int, order: list[int], value: float) -> tuple[f
 
 
 def _sorted_ratios(row: Row, groups: list[TieGroup], *, best: bool) -> tuple[int, float, float]:
-    """Return how many relevant documents some groups have, what they count, and their ratios, each group sorted."""
+    """Return the number of relevant documents in some sorted groups, their total value, and the sum of their ratios."""
     found, value, total = 0, 0.0, 0.0
     for group in groups:
         ratios, value = _add_ratios(row, group.above, sort_kinds(group, best=best), value)

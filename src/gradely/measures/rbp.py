@@ -1,4 +1,4 @@
-"""Rank-biased precision, RBP, for a user who goes on with the same probability at each rank, and RBPresidual."""
+"""Rank-biased precision, RBP, whose user goes on with the same probability at each rank, and RBPresidual."""
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive
@@ -10,19 +10,19 @@ from gradely.measures.precision import has_label
 
 
 class Persistent(Measure):
-    """A measure of a user who goes on to the next document with the same probability everywhere."""
+    """A measure whose user goes on to the next document with the same probability at each rank."""
 
     p: float = parameter(
         default=0.8, doc="persistence: the probability of going on to the next document", check=CHANCE_TO_GO_ON
     )
 
     def patience(self, batch: Batch, rank: Array) -> Array:
-        """1 / ((1-p) p^(rank-1)), held where p^(rank-1) would leave the range of numbers."""
+        """Return 1 / ((1-p) p^(rank-1)), capped where p^(rank-1) would underflow."""
         return inverse_power(batch, self.p, rank - 1) / (1 - self.p)
 
 
 def expect_persistence(measure: "RBP", batch: UncertainBatch) -> Expected:
-    """The probability of looking at each document, times its mean relevance."""
+    """A document contributes the probability that the user looks at it, times its mean relevance."""
     gain = batch.mean(measure.worth(measure.relevance_of_labels(batch))[0, :])
     return Expected(gain, additive(batch.places, gain, measure.patience, measure.k))
 
@@ -32,8 +32,8 @@ class RBP(BinaryOrGraded, ScaleBased, Persistent):
 
         RBP(p) = (1-p) Σ_i p^(i-1) · rel_i
 
-    rel_i is 1 for labels of at least `rel`, else 0. Stating `relevance` makes it graded: relevance over the top of the
-    scale in place of rel_i.
+    rel_i is 1 for labels of at least `rel`, else 0. With `relevance`, the measure is graded: rel_i is relevance over
+    the top of the scale.
 
     Ties: each document of a tie group gets the mean of p^(i-1) over the group's places. No relevant document: 0.
     Reference: Moffat and Zobel, Rank-biased precision for measurement of retrieval effectiveness (2008).
@@ -47,17 +47,17 @@ class RBP(BinaryOrGraded, ScaleBased, Persistent):
     expectation = expect_persistence
 
     def terms(self, batch: Batch) -> Array:
-        """The probability of looking at each document, times its relevance."""
+        """Return the probability that the user looks at each document, times its relevance."""
         return additive(batch, self.worth(batch), self.patience, self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
-        """The relevance, and the probability of looking at each document."""
+        """Return the relevance, and the probability that the user looks at each document."""
         worth = self.worth(batch)
         return worth, additive(batch, batch.xp.ones_like(worth), self.patience, self.k)
 
 
 def expect_residual(measure: "RBPresidual", batch: UncertainBatch) -> Expected:
-    """A document is judged with the probability that its label is not negative."""
+    """A document is judged with the probability that its label is at least 0."""
     judged = batch.mean(has_label(batch.by_label)[0, :])
     return Expected(
         judged, -additive(batch.places, judged, measure.patience, measure.k), None, measure.start(batch.places)
@@ -67,14 +67,15 @@ def expect_residual(measure: "RBPresidual", batch: UncertainBatch) -> Expected:
 class RBPresidual(Persistent):
     """How much RBP could still rise if every unjudged document were relevant.
 
-        RBPresidual(p)@k = (1-p) Σ over ranks i <= k without a label of p^(i-1), and p^min(k, N) for what comes after
+        RBPresidual(p)@k = (1-p) (Σ over ranks i <= k without a label of p^(i-1)) + p^min(k, N)
 
-    N is the length of the ranking. A negative label counts as unjudged, as in Unjudged. Like Unjudged it is a
-    diagnostic: it says how far the value of RBP with the same p, which is a lower bound, may be off.
+    N is the length of the ranking, and the last term stands for the documents after it. A negative label counts as
+    unjudged, as in Unjudged. Like Unjudged, it is a diagnostic: RBP with the same p is a lower bound, and RBPresidual
+    is how far it may be off.
 
-    Ties: 1 less the mean of (1-p)·p^(i-1) over the places of each judged document. No document judged: 1.
-    Reference: Moffat and Zobel (2008). rbp_resid of trec_eval has p = 0.9, and forgets what comes after the ranking
-    where all of it is judged.
+    Ties: 1 minus the mean of (1-p)·p^(i-1) over the places of each judged document. No document judged: 1.
+    Reference: Moffat and Zobel (2008). rbp_resid of trec_eval has p = 0.9, and omits the documents after the ranking
+    if all retrieved documents are judged.
 
     >>> import gradely
     >>> value = gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b"]}, ["RBPresidual(p=0.5)"]).values.item()
@@ -86,17 +87,17 @@ class RBPresidual(Persistent):
     expectation = expect_residual
 
     def start(self, batch: Batch) -> Array:
-        """All that RBP can be."""
+        """Return the maximum of RBP."""
         return batch.constant(1.0)
 
     def terms(self, batch: Batch) -> Array:
-        """What each judged document takes from that: the probability of looking at it."""
+        """Return minus the probability that the user looks at each judged document."""
         return -additive(batch, batch.to_real(has_label(batch)), self.patience, self.k)
 
     def priority(self, batch: Batch) -> Array:
-        """Unjudged documents before judged ones."""
+        """Rank unjudged documents before judged ones."""
         return -batch.to_real(has_label(batch))
 
     def degenerate(self, batch: Batch) -> Array:
-        """Never: it says something of every ranking."""
+        """Return false: the measure is meaningful for every ranking."""
         return batch.xp.zeros_like(batch.pooled[:, 0])

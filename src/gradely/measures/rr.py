@@ -1,4 +1,4 @@
-"""Measures of the first relevant document: RR, its reciprocal rank, and Success, whether there is one in the top."""
+"""Measures of the first relevant document: its reciprocal rank, RR, and whether it is in the top k, Success."""
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade, first_hit, no_discount, rank_discount
@@ -7,7 +7,7 @@ from gradely.measures.base import Binary, Expected
 
 
 def expect_first(measure: "RR | Success", batch: UncertainBatch) -> Expected:
-    """A user who stops at each document with the probability that it is relevant."""
+    """The user stops at each document with the probability that it is relevant."""
     chance = measure.chances(batch).chance
     return Expected(chance, cascade(batch.places, chance, measure.discount, measure.k))
 
@@ -17,9 +17,9 @@ class RR(Binary):
 
         RR@k = 1 / (rank of the first relevant document)
 
-    It is 0 where that document is not in the top k. Its mean is MRR.
+    It is 0 if that document is not in the top k. Its mean is MRR.
 
-    Ties: in the first tie group with r relevant among n documents after t others, the mean is
+    Ties: for the first tie group with r relevant among n documents, after t others, the mean is
     Σ_x P(x)/(t+x) with P(x) = Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1). No relevant document: 0.
     Reference: McSherry and Najork (2008); their printed sum uses Π alone, their text and enumeration give P.
 
@@ -33,7 +33,7 @@ class RR(Binary):
     discount = staticmethod(rank_discount)
 
     def terms(self, batch: Batch) -> Array:
-        """1/rank at the first relevant document."""
+        """Return 1/rank at the first relevant document."""
         return first_hit(batch, self.relevant(batch), self.discount, self.k)
 
 
@@ -44,8 +44,8 @@ class Success(Binary):
 
     Also known as hit rate.
 
-    Ties: the probability that one is inside, 1 - C(n-r, b)/C(n, b) where k leaves b places of a tie group of n with r
-    relevant. No relevant document: 0.
+    Ties: the probability that a relevant document is inside. It is 1 - C(n-r, b)/C(n, b) if b of the n documents of a
+    tie group with r relevant ones fit into the top k. No relevant document: 0.
     Reference: McSherry and Najork (2008), by the same argument as their RR.
 
     >>> from gradely import Success, from_arrays
@@ -58,5 +58,5 @@ class Success(Binary):
     discount = staticmethod(no_discount)
 
     def terms(self, batch: Batch) -> Array:
-        """1 at the first relevant document."""
+        """Return 1 at the first relevant document."""
         return first_hit(batch, self.relevant(batch), self.discount, self.k)
