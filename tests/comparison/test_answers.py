@@ -9,8 +9,8 @@ from scipy import integrate, stats
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.estimates import Estimates
 from gradely.comparison.influence import Influence, leave_one_out
+from gradely.comparison.intervals import Estimates
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.sentences import (
     answer,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from gradely.comparison.estimates import Estimates
+from gradely.comparison.intervals import Estimates
 
 DIFFER = np.random.default_rng(5).normal([0.02, -0.02, -0.3], 0.1, (12, 3))
 

@@ -11,9 +11,9 @@ import gradely
 from gradely.comparison import tests
 from gradely.comparison.intervals import (
     DRAWS,
+    Estimates,
     Intervals,
     _quantile,
-    around,
     bootstrap_intervals,
     keep_within,
     simultaneous_reach,
@@ -31,7 +31,7 @@ def within(rate, expected, trials, errors=4):
 
 def simultaneous_intervals(values, level, seed, resamples=DRAWS):
     """Return intervals that hold for all columns at once, as a comparison makes them."""
-    return around(values, simultaneous_reach(values, level, seed, resamples))
+    return Estimates.of(values).around(simultaneous_reach(values, level, seed, resamples))
 
 
 def test_t_intervals_are_scipys():

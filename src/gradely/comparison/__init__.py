@@ -3,14 +3,13 @@
     compare             compare: several runs on the same queries, with honest statistics
     leaderboard         runs by name, on the queries that count for all of them, best first
     pairwise            every pair on every measure: difference, interval, test, effect size, wins
-    estimates           differences with standard errors of their own: t, intervals, equivalence
     groups              systems with several runs each: seeds, repetitions
     suite               suite: systems on several collections
     suite_gate          whether a system is worse over several collections
     random_effects      one difference from several collections
     tests               paired tests of the differences on each query, corrections, equivalence
     student             Student's t, central and noncentral
-    intervals           confidence intervals
+    intervals           estimates with standard errors, and confidence intervals
     sentences           the answer in one sentence: who is better than whom, and who cannot be told apart
     influence           how much a verdict depends on single queries
     segments            runs on each segment of the queries

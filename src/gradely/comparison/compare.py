@@ -376,7 +376,7 @@ class ComparisonView(Result):
 
     def _remarks(self, *, means: bool) -> list[str]:
         comparison = self.comparison
-        tested, legend = len(comparison.pairwise.pairs) > 0, comparison.legend()
+        tested, legend = comparison.pairwise.count > 0, comparison.legend()
         return [
             *([legend] if legend and not self.pairs else []),
             *([] if comparison.systems is None else comparison.systems.remarks()),

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.intervals import Intervals, around
+from gradely.comparison.intervals import Estimates, Intervals
 from gradely.comparison.judged import check_judged, match
 from gradely.comparison.pairwise import Design, Pairwise, to_optional
 from gradely.comparison.plan import POWER, detectable_effect, queries_needed
@@ -726,7 +726,8 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
         return Drops(found.difference, *ends, found.p_above(allowed), down.p_above(-allowed), moves, losses, deviation)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
-    ends = _cut(pairwise, around(by_query, t_upper(design.alpha, queries - 1) if tested else np.nan))
+    reach = t_upper(design.alpha, queries - 1) if tested else np.nan
+    ends = _cut(pairwise, Estimates.of(by_query).around(reach))
     deviation = np.where(np.ptp(beyond, axis=0) > 0, beyond.std(axis=0, ddof=1) if tested else 0.0, 0.0)
     size = pairwise.means[:, 1] - pairwise.means[:, 0]
     return Drops(size, *ends, worse, within, np.asarray(by_query.any(axis=0)), losses, deviation)

@@ -14,8 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from gradely.comparison.estimates import Estimates
-from gradely.comparison.intervals import Intervals
+from gradely.comparison.intervals import Estimates, Intervals
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, Pair, Shares
 from gradely.comparison.tests import DIGITS, Pairs, differences
@@ -281,11 +280,6 @@ class SystemBoard(Leaderboard):
 
     def _mean(self, system: str, measure: str) -> float:
         return fsum(self.common[run][measure] for run in self.members[system]) / len(self.members[system])
-
-    @cached_property
-    def queries(self) -> list[str]:
-        """The queries that count for every run."""
-        return list(next(iter(self.common.values())).queries)
 
     @cached_property
     def means(self) -> Floats:

@@ -54,8 +54,8 @@ class Influence(Result):
     def adjusted(self) -> Floats:
         """[queries, measures, pairs] the corrected p-values without each query; none where there are too few."""
         pairwise, queries = self.pairwise, len(self.queries)
-        shape = (len(pairwise.measures), len(pairwise.pairs))
-        if queries < FEWEST or not len(pairwise.pairs):
+        shape = (len(pairwise.measures), pairwise.count)
+        if queries < FEWEST or not pairwise.count:
             return np.zeros((0, *shape))
         if pairwise.leaves_out_at_once:
             raw = np.stack([leave_one_out(pairwise.by_query(m)) for m in range(shape[0])], axis=1)

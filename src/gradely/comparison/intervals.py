@@ -1,15 +1,15 @@
-"""Confidence intervals: of differences by t, of means by the studentised bootstrap, of many differences at once.
+"""Estimates with standard errors, and their confidence intervals: by t, by the bootstrap, and simultaneous ones.
 
-Where there is one query, or no spread at all, there is no interval: its ends are NaN.
+With one query, or without any spread, there is no interval: its ends are NaN.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely.comparison import tests
-from gradely.comparison.student import t_upper
-from gradely.comparison.tests import lacks_spread
+from gradely.comparison.student import t_tail, t_upper
+from gradely.comparison.tests import Chances, lacks_spread
 from gradely.data.ids import Bools, Floats, Ints
 
 DRAWS = 10_000
@@ -29,6 +29,87 @@ class Intervals(NamedTuple):
     high: Floats
 
 
+class Estimates(NamedTuple):
+    """The differences of some pairs by one measure, [pairs], and how sure they are."""
+
+    difference: Floats
+    error: Floats
+    """the standard error; NaN where nothing varies, so that there is no t"""
+    freedom: Floats
+    """the degrees of freedom of t"""
+    units: Floats
+    """on how many queries, or collections, the difference was observed"""
+
+    @classmethod
+    def of(cls, values: Floats) -> "Estimates":
+        """Return the mean of each column [queries, columns], with the standard error of a one-sample t-test."""
+        queries, columns = values.shape
+        error = np.full(columns, np.nan)
+        if queries > 1:
+            error = np.where(_find_constant(values), np.nan, values.std(axis=0, ddof=1) / np.sqrt(queries))
+        return cls(values.mean(axis=0), error, np.full(columns, queries - 1.0), np.full(columns, float(queries)))
+
+    def only(self, pair: int) -> "Estimates":
+        """Return the estimate of one pair."""
+        return Estimates(*(column[[pair]] for column in self))
+
+    def p_values(self) -> Floats:
+        """Return the two-sided p-values; where nothing varies, those of the exact randomization test, 2 / 2^n."""
+        exact = np.where(self.difference == 0, 1.0, 2.0 ** (1 - self.units))
+        return np.where(self.constant, exact, 2 * t_tail(np.abs(self.difference) / self._divisor, self._freedom))
+
+    def p_above(self, limits: Any) -> Floats:
+        """Return the one-sided p-values that differences are above their limits."""
+        beyond = self.difference - limits
+        exact = np.where(beyond > 0, 0.5**self.units, 1.0)
+        return np.where(self.constant, exact, t_tail(beyond / self._divisor, self._freedom))
+
+    def p_below(self, limits: Any) -> Floats:
+        """Return the one-sided p-values that differences are below their limits."""
+        return self._replace(difference=-self.difference).p_above(-np.asarray(limits))
+
+    def around(self, reach: float) -> Intervals:
+        """Return the intervals that extend `reach` standard errors to each side."""
+        return Intervals(self.difference - reach * self.error, self.difference + reach * self.error)
+
+    def intervals(self, level: Any) -> Intervals:
+        """Return the t intervals of a level, which may be another for each pair; NaN where nothing varies."""
+        tails = (1 - np.broadcast_to(level, self.error.shape)) / 2
+        reach = [t_upper(float(tail), float(freedom)) for tail, freedom in zip(tails, self._freedom, strict=True)]
+        half = np.asarray(reach, np.float64).reshape(self.error.shape) * self.error
+        return Intervals(self.difference - half, self.difference + half)
+
+    def tost(self, rope: float) -> Floats:
+        """Return the p-values of equivalence: the larger one of two one-sided t-tests (Schuirmann 1987)."""
+        size = np.abs(self.difference)
+        inside = np.where(size < rope, 0.5**self.units, 1.0)
+        return np.where(self.constant, inside, t_tail((rope - size) / self._divisor, self._freedom))
+
+    def chances(self, rope: float) -> Chances:
+        """Return the posterior chances with the prior that says nothing: above rope, within, below; NaN without t."""
+        above = t_tail((rope - self.difference) / self._divisor, self._freedom)
+        below = t_tail((rope + self.difference) / self._divisor, self._freedom)
+        return Chances(*(np.where(self.constant, np.nan, part) for part in (above, 1 - above - below, below)))
+
+    @property
+    def constant(self) -> Bools:
+        """Where nothing varies."""
+        return np.isnan(self.error)
+
+    @property
+    def _divisor(self) -> Floats:
+        return np.where(self.constant, 1.0, self.error)
+
+    @property
+    def _freedom(self) -> Floats:
+        return np.where(self.constant, 1.0, self.freedom)
+
+
+def _find_constant(values: Floats) -> Bools:
+    """Return which columns have the same value on every query, up to rounding."""
+    return lacks_spread(np.round(values, tests.DIGITS))
+
+
 def t_intervals(values: Floats, level: float) -> Intervals:
     """Return the t interval of the mean of each column [queries, columns].
 
@@ -36,7 +117,7 @@ def t_intervals(values: Floats, level: float) -> Intervals:
     >>> (round(float(low[0]), 4), round(float(high[0]), 4))  # 0.2 ± 4.3027 · 0.1 / √3
     (-0.0484, 0.4484)
     """
-    return around(values, t_quantile(len(values), level))
+    return Estimates.of(values).around(t_quantile(len(values), level))
 
 
 def t_quantile(queries: int, level: float) -> float:
@@ -76,7 +157,7 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
     for block in tests.blocks(len(spread), draws):
         part = spread[block]
         below, above, enough = _drawn_quantiles(np.sort(values[:, part], axis=0), level, seed, draws)
-        mean, error = _mean_and_error(values[:, part])
+        mean, error, *_ = Estimates.of(values[:, part])
         fits = enough & (np.maximum(above, -below) <= ABSURD * t_quantile(len(values), level))
         low[part] = np.where(fits, mean - above * error, low[part])
         high[part] = np.where(fits, mean - below * error, high[part])
@@ -108,23 +189,3 @@ def _quantile(ordered: Floats, counts: Ints, share: float) -> Floats:
     low = place.astype(np.int64)
     columns, high = np.arange(len(counts)), np.minimum(low + 1, np.maximum(counts - 1, 0))
     return ordered[low, columns] + (place - low) * (ordered[high, columns] - ordered[low, columns])
-
-
-def around(values: Floats, reach: float) -> Intervals:
-    """Return intervals that reach that many standard errors to each side of the mean of each column."""
-    mean, error = _mean_and_error(values)
-    return Intervals(mean - reach * error, mean + reach * error)
-
-
-def _mean_and_error(values: Floats) -> tuple[Floats, Floats]:
-    """Return means and standard errors; an error is NaN where there is no spread."""
-    mean = values.mean(axis=0)
-    if len(values) < 2:
-        return mean, np.full_like(mean, np.nan)
-    error = values.std(axis=0, ddof=1) / np.sqrt(len(values))
-    return mean, np.where(_find_constant(values), np.nan, error)
-
-
-def _find_constant(values: Floats) -> Bools:
-    """Return which columns have the same value on every query, but for rounding."""
-    return lacks_spread(np.round(values, 12))

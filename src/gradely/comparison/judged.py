@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.estimates import Estimates
-from gradely.comparison.intervals import Intervals, keep_within
+from gradely.comparison.intervals import Estimates, Intervals, keep_within
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated
 from gradely.comparison.regression import FEWEST, JudgedMeans, Sample, check_choices, regress

@@ -12,7 +12,7 @@ from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange, note_names
-from gradely.evaluation.scores import means
+from gradely.evaluation.scores import Scores, means
 from gradely.measures.names import parse_all
 
 
@@ -25,41 +25,46 @@ class Leaderboard:
     """whether it is known how far the order of ties moves the means"""
 
     def __init__(self, results: Evaluations) -> None:
-        """Take the results of several runs, which stay on their own queries; `common` has those of all of them."""
+        """Keep the results, each on its own queries; `common` has the results on the queries that all runs share."""
         self.results, self.common = results, take_common_queries(results)
         self.qrels, self.measures, self.settings = results.qrels, results.measures, results.settings
         self.evaluations = results.evaluations
 
     @cached_property
-    def names(self) -> list[str]:
-        """The runs, best first by the first measure; equal ones by name."""
+    def _ordered(self) -> dict[str, Scores]:
+        """The scores of each run, best first by the first measure; runs with equal means by name."""
         first = next(iter(self.measures))
-        return sorted(self.common, key=lambda name: (-self.common[name][first], name))
+        return dict(sorted(self.common.items(), key=lambda item: (-item[1][first], item[0])))
+
+    @cached_property
+    def names(self) -> list[str]:
+        """The runs, best first by the first measure; runs with equal means by name."""
+        return list(self._ordered)
 
     @cached_property
     def queries(self) -> list[str]:
         """The queries that count for every run."""
-        return list(self.common[self.names[0]].queries)
+        return list(next(iter(self._ordered.values())).queries)
 
     @cached_property
     def means(self) -> Floats:
         """[measures, runs] the means over the queries."""
-        return np.asarray([list(self.common[name].mean().values()) for name in self.names]).T
+        return np.asarray([list(scores.mean().values()) for scores in self._ordered.values()]).T
 
     @cached_property
     def values(self) -> Floats:
         """[measures, queries, runs] the values."""
-        return np.stack([self.common[name].values.T for name in self.names], axis=2)
+        return np.stack([scores.values.T for scores in self._ordered.values()], axis=2)
 
     def pairwise(self, design: Design) -> Pairwise:
         """Return the pairs of runs, to be tested by a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
         return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds, self.weights)
 
-    @property
+    @cached_property
     def weights(self) -> Floats | None:
-        """The weights of the queries, of which the mean is 1; None where all count alike."""
-        return next(iter(self.common.values())).weights
+        """The weights of the queries, with mean 1; None if all count alike."""
+        return next(iter(self._ordered.values())).weights
 
     def measure(self, name: str, measure: str) -> float:
         """Return the mean of a run by any measure, also by one that is not on the board."""

@@ -9,11 +9,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from gradely.comparison import tests
-from gradely.comparison.estimates import Estimates
 from gradely.comparison.intervals import (
     DRAWS,
+    Estimates,
     Intervals,
-    around,
     bootstrap_intervals,
     keep_within,
     simultaneous_reach,
@@ -36,7 +35,6 @@ from gradely.comparison.tests import (
     directions,
     effect_sizes,
     joint_p_values,
-    lacks_spread,
     least_p_values,
     pair_with_baselines,
     replace_test,
@@ -202,15 +200,20 @@ class Pairwise:
         sides = ([self.names[i] for i in side.tolist()] for side in self.pairs)
         return list(zip(*sides, strict=True))
 
-    @property
+    @cached_property
+    def count(self) -> int:
+        """The number of pairs."""
+        return len(self.pairs)
+
+    @cached_property
     def family_size(self) -> int:
-        """How many tests are corrected together."""
-        return len(self.pairs) * (len(self.measures) if self.design.family == "all" else 1)
+        """The number of tests that are corrected together."""
+        return self.count * (len(self.measures) if self.design.family == "all" else 1)
 
     @cached_property
     def p(self) -> Floats:
         """The p-values, not corrected, except that tukey and max-t hold for their family by themselves."""
-        if not len(self.pairs):
+        if not self.count:
             return np.zeros((len(self.measures), 0))
         joint = self.design.test in SIMULTANEOUS and self.design.family == "all"
         together = [self.weighed] if joint else [table[None] for table in self.weighed]
@@ -241,9 +244,9 @@ class Pairwise:
         """Where the corrected p-value is below alpha."""
         return self.adjusted < self.design.alpha
 
-    @property
+    @cached_property
     def is_corrected(self) -> bool:
-        """Whether the p-values hold for more than one test: by a correction, or by themselves."""
+        """Whether the p-values account for several tests, by a correction or by the test itself."""
         return self.family_size > 1 and (self.design.correction != "none" or self.design.test in SIMULTANEOUS)
 
     @cached_property
@@ -319,7 +322,7 @@ class Pairwise:
     @cached_property
     def intervals(self) -> list[Intervals]:
         """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
-        return [self.cut(around(differ, self.reaches[m]), m) for m, differ in enumerate(self._by_query())]
+        return [self.cut(one.around(self.reaches[m]), m) for m, one in enumerate(self.estimates)]
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
         """Return the interval of a difference, corrected as its p-value is; NaN where there is none.
@@ -327,17 +330,19 @@ class Pairwise:
         Those of tukey and max-t hold for all pairs at once. For other tests, alpha is divided by as much as the
         correction multiplied p, so that a t interval leaves 0 out exactly where the corrected p of t is below alpha.
         """
-        differ, alpha = self.by_query(measure)[:, [pair]], self.design.alpha
         if self.design.simultaneous or not self.is_corrected:
-            low, high = around(differ, self.reaches[measure])
-        elif self.design.test == "tukey":
-            mean, half = differ.mean(axis=0), np.where(lacks_spread(differ), np.nan, self._tukey_reaches[measure])
-            low, high = mean - half, mean + half
+            low, high = self.intervals[measure]
+            return float(low[pair]), float(high[pair])
+        one = self.estimates[measure].only(pair)
+        if self.design.test == "tukey":
+            half = np.where(one.constant, np.nan, self._tukey_reaches[measure])
+            found = Intervals(one.difference - half, one.difference + half)
         elif self.design.test == "max-t":
-            low, high = around(differ, self._simultaneous_reaches[measure])
+            found = one.around(self._simultaneous_reaches[measure])
         else:
-            low, high = t_intervals(differ, 1 - alpha * self._share_of_alpha(measure, pair))
-        low, high = self.cut(Intervals(low, high), measure)
+            level = 1 - self.design.alpha * self._share_of_alpha(measure, pair)
+            found = one.around(t_quantile(self.values.shape[1], level))
+        low, high = self.cut(found, measure)
         return float(low[0]), float(high[0])
 
     def _share_of_alpha(self, measure: int, pair: int) -> float:
@@ -379,9 +384,9 @@ class Pairwise:
         same = (self._drawn.low == by_t.low) & (self._drawn.high == by_t.high)
         return np.asarray(same).reshape(self.means.shape)
 
-    @property
+    @cached_property
     def test(self) -> str:
-        """The test that is made, which is t where the bootstrap was asked for and there are too few queries for it."""
+        """The test that is performed: t instead of the bootstrap if there are too few queries for the bootstrap."""
         return replace_test(self.design.test, self.values.shape[1])
 
     @property
@@ -409,7 +414,7 @@ class Pairwise:
     @cached_property
     def count_replaced(self) -> int:
         """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
-        if self.design.test not in BY_SPREAD or not len(self.pairs):
+        if self.design.test not in BY_SPREAD or not self.count:
             return 0
         return sum(int(np.count_nonzero(one.constant & (one.difference != 0))) for one in self.estimates)
 
@@ -422,8 +427,8 @@ class Pairwise:
     def tost(self) -> Floats:
         """The p-values of equivalence, not corrected; NaN where no region was given."""
         rope = self.design.rope
-        if rope is None or not len(self.pairs):
-            return np.full((len(self.measures), len(self.pairs)), np.nan)
+        if rope is None or not self.count:
+            return np.full((len(self.measures), self.count), np.nan)
         return np.stack([estimates.tost(rope) for estimates in self.estimates])
 
     @cached_property
@@ -450,7 +455,7 @@ class Pairwise:
     def _list_equivalence(self, measure: int) -> list[list[Any]]:
         """Return the last fields of Pair, as columns."""
         if self.design.rope is None:
-            return [[None] * len(self.pairs) for _ in EQUIVALENCE]
+            return [[None] * self.count for _ in EQUIVALENCE]
         three = self.chances(measure, self.design.rope)
         p = (self.tost[measure].tolist(), self.tost_adjusted[measure].tolist(), self.equivalent[measure].tolist())
         return [*p, *map(to_optional, three)]
@@ -475,7 +480,7 @@ class Pairwise:
 
     def rows(self) -> Iterator[Pair]:
         """Yield all there is to know of each pair, measure by measure."""
-        for m, measure in enumerate(self.measures if len(self.pairs) else []):
+        for m, measure in enumerate(self.measures if self.count else []):
             differ = self.by_query(m)
             low, high = map(to_optional, self.intervals[m])
             statistics = [self.differences[m].tolist(), low, high, effect_sizes(differ).tolist()]
@@ -494,7 +499,7 @@ class Pairwise:
 
     def power(self) -> dict[str, float]:
         """Return the discriminative power of each measure: the share of pairs it separates, without correction."""
-        shares = (np.count_nonzero(self.p < self.design.alpha, axis=1) / max(1, len(self.pairs))).tolist()
+        shares = (np.count_nonzero(self.p < self.design.alpha, axis=1) / max(1, self.count)).tolist()
         return dict(zip(self.measures, shares, strict=True))
 
     def levels(self) -> dict[str, Floats]:
@@ -533,7 +538,7 @@ class Estimated(Pairwise):
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
         """Return the interval of a difference, corrected as its p-value is; NaN where there is none."""
         share = self._share_of_alpha(measure, pair) if self.is_corrected else 1.0
-        one = Estimates(*(column[[pair]] for column in self.estimates[measure]))
+        one = self.estimates[measure].only(pair)
         low, high = self.cut(one.intervals(1 - self.design.alpha * share), measure)
         return float(low[0]), float(high[0])
 
@@ -582,7 +587,7 @@ class Matrix(Result):
     @classmethod
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
         """Lay out the pairs of one measure."""
-        low, high = pairwise.intervals[measure] if len(pairwise.pairs) else (np.zeros(0), np.zeros(0))
+        low, high = pairwise.intervals[measure] if pairwise.count else (np.zeros(0), np.zeros(0))
         symmetric = {
             "adjusted": pairwise.adjusted[measure],
             "significant": pairwise.significant[measure],

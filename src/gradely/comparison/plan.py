@@ -208,7 +208,7 @@ def plan_pairs(
     pairwise: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
 ) -> Plan:
     """Plan for pairs of runs whose values are known."""
-    tests, queries, alpha = len(pairwise.pairs), pairwise.values.shape[1], pairwise.design.alpha
+    tests, queries, alpha = pairwise.count, pairwise.values.shape[1], pairwise.design.alpha
     level = alpha / tests if correction == "bonferroni" and tests else alpha
     bounds = pairwise.bounds or [(-inf, inf)] * len(pairwise.measures)
     rows, beyond = [], []

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.estimates import Estimates
+from gradely.comparison.intervals import Estimates
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import DIGITS, blocks
 from gradely.data.ids import Floats, Ints

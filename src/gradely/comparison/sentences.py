@@ -22,7 +22,7 @@ def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool 
     `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn. Why nothing
     is tested, where that is so, is part of the answer.
     """
-    design, tested = pairwise.design, len(pairwise.pairs) > 0
+    design, tested = pairwise.design, pairwise.count > 0
     means = means and bool(pairwise.means_method)
     draws = f", {design.resamples:,} resamples" if pairwise.test in DRAWN else ""
     parts = []
@@ -51,7 +51,7 @@ def explain_untested(pairwise: Pairwise) -> str:
 
 def describe_family(pairwise: Pairwise) -> str:
     """Return the correction, and over which tests it is made."""
-    design, pairs, measures = pairwise.design, len(pairwise.pairs), len(pairwise.measures)
+    design, pairs, measures = pairwise.design, pairwise.count, len(pairwise.measures)
     names = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
     kind = f"against {names}" if names else "all pairs"
     if design.test == "tukey":
@@ -83,7 +83,7 @@ def _describe_intervals(pairwise: Pairwise) -> str:
 
 def note_tests(pairwise: Pairwise) -> list[Note]:
     """Return what there is to note about the tests."""
-    if not len(pairwise.pairs):
+    if not pairwise.count:
         runs = len(pairwise.names)
         return [Note("untested", runs, runs, explain_untested(pairwise))]
     return [
@@ -100,10 +100,10 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
 
 def _note_identical(pairwise: Pairwise) -> list[Note]:
     """Name the pairs that are the same; of two runs, the sentence says so."""
-    same = np.flatnonzero(~pairwise.differing.any(axis=0)).tolist() if len(pairwise.pairs) > 1 else []
+    same = np.flatnonzero(~pairwise.differing.any(axis=0)).tolist() if pairwise.count > 1 else []
     names = [" and ".join(pairwise.named_pairs[i]) for i in same]
     text = f"{{have}} the same value on every {pairwise.unit} by every measure"
-    return note_names("identical", len(names), len(pairwise.pairs), "pair", text, names)
+    return note_names("identical", len(names), pairwise.count, "pair", text, names)
 
 
 def _note_few(pairwise: Pairwise) -> list[Note]:
@@ -128,7 +128,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
 def _note_charge(pairwise: Pairwise) -> list[Note]:
     """Say that tukey also corrects for pairs that were not asked for."""
     runs = len(pairwise.names)
-    every, pairs = runs * (runs - 1) // 2, len(pairwise.pairs)
+    every, pairs = runs * (runs - 1) // 2, pairwise.count
     if pairwise.design.test != "tukey" or pairs == every:
         return []
     text = f"tukey holds for all {every:,} pairs, of which {pairs:,} were asked for: --test max-t holds for these alone"
@@ -218,43 +218,45 @@ UNEQUAL = 2.0
 
 
 def answer(pairwise: Pairwise, measure: int = 0) -> str:
-    """Return what the tests say by one measure, in a sentence."""
-    return f"By {pairwise.measures[measure]}, {Answer(pairwise, measure).text()}."
+    """Return the result of the tests by one measure as a sentence."""
+    return Answer(pairwise, measure).sentence()
 
 
 def summary(pairwise: Pairwise) -> str:
-    """Return what the tests say by the first measure, and which other measures say the same."""
-    if not len(pairwise.pairs):
-        return answer(pairwise)
-    first, *others = (Answer(pairwise, m).claims() for m in range(len(pairwise.measures)))
-    claims_by = dict(zip(pairwise.measures[1:], others, strict=True))
-    same = [name for name, claims in claims_by.items() if claims == first]
-    equal = [
-        name for name, claims in claims_by.items() if claims != first and all(kind == "same" for kind, *_ in claims)
-    ]
-    different = [name for name in pairwise.measures[1:] if name not in same and name not in equal]
+    """Return the result by the first measure, and which other measures agree with it."""
+    first = Answer(pairwise, 0)
+    if not pairwise.count:
+        return first.sentence()
+    claims, same, equal, different = first.claims(), list[str](), list[str](), list[str]()
+    for m, measure in enumerate(pairwise.measures[1:], 1):
+        others = Answer(pairwise, m).claims()
+        alike = all(kind == "same" for kind, *_ in others)
+        (same if others == claims else equal if alike else different).append(measure)
     number = "both" if len(pairwise.names) == 2 else f"all {pairwise.subject}s"
     parts = [
         *([f"The same holds by {list_names(same)}."] if same else []),
         *([f"By {list_names(equal)} {number} have the same values."] if equal else []),
         *([f"By {list_names(different)} the verdict differs."] if different else []),
     ]
-    return " ".join([answer(pairwise), *parts])
+    return " ".join([first.sentence(), *parts])
 
 
 class Answer:
-    """The parts of the sentence about one measure."""
+    """What the tests say by one measure."""
 
     def __init__(self, pairwise: Pairwise, measure: int) -> None:
-        """Look at the verdicts of one measure."""
+        """Arrange the verdicts of one measure as matrices."""
         self.pairwise, self.measure = pairwise, measure
         self.design, self.names, self.means = pairwise.design, pairwise.names, pairwise.means[measure]
         self.matrix = Matrix.of(pairwise, measure)
         self.beats = self.matrix.significant & (self.matrix.direction > 0)
 
-    def text(self) -> str:
-        """Return the sentence."""
-        if not len(self.pairwise.pairs):
+    def sentence(self) -> str:
+        """Return the result as a sentence."""
+        return f"By {self.pairwise.measures[self.measure]}, {self._text()}."
+
+    def _text(self) -> str:
+        if not self.pairwise.count:
             return f"{self._name_highest()}, but {explain_untested(self.pairwise)}"
         if self.design.baselines:
             return "; ".join(self._describe_baseline(self.names.index(name)) for name in self.design.baselines)

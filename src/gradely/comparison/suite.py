@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
 import numpy as np
 
 from gradely.comparison.compare import Comparison, compare
-from gradely.comparison.estimates import Estimates
 from gradely.comparison.groups import Groups, match_files
+from gradely.comparison.intervals import Estimates
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, to_optional
 from gradely.comparison.random_effects import SAME, Combined, combine, note_alike
@@ -429,7 +429,7 @@ class Suite(Result):
     @cached_property
     def pairs(self) -> list[SuitePair]:
         """Every pair on every measure over the collections that have both."""
-        return list(self.pairwise.list_pairs()) if len(self.pairwise.pairs) else []
+        return list(self.pairwise.list_pairs()) if self.pairwise.count else []
 
     def effects(self, first: str, second: str, measure: str | None = None) -> list[Effect]:
         """Return two systems on each collection by a measure, the first one by default."""
@@ -583,7 +583,7 @@ class Suite(Result):
         """Return what is needed to do it again: test, correction, alpha, collections, policies."""
         pairwise = self.pairwise
         counts = f"{count_of(len(self.collections), 'collection')}, {self.describe_policies()}"
-        if not len(pairwise.pairs):
+        if not pairwise.count:
             return f"{self._explain_untested()} Data: {counts}."
         level = f"{100 * (1 - self.design.alpha):g} %"
         corrected = "corrected as p is in sentences, uncorrected in tables" if pairwise.is_corrected else "uncorrected"

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.estimates import Estimates
+from gradely.comparison.intervals import Estimates
 from gradely.comparison.kendall import DIGITS, correlations
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.tests import all_pairs
