@@ -1,34 +1,34 @@
-"""What can be learnt from several runs on the same judgments: tests, intervals, correlations, pools, ties.
+"""Analyses of several runs on the same judgments: tests, intervals, correlations, pools, and ties.
 
-    compare             compare: several runs on the same queries, with honest statistics
-    leaderboard         runs by name, on the queries that count for all of them, best first
-    pairwise            every pair on every measure: difference, interval, test, effect size, wins
-    groups              systems with several runs each: seeds, repetitions
+    compare             compare: runs with tests, intervals and effect sizes
+    leaderboard         runs on their common queries, best first
+    pairwise            all pairs by all measures: difference, interval, test, effect size, wins
+    groups              systems with several runs each, such as seeds
     suite               suite: systems on several collections
-    suite_gate          whether a system is worse over several collections
-    random_effects      one difference from several collections
-    tests               paired tests of the differences on each query, corrections, equivalence
-    student             Student's t, central and noncentral
+    suite_gate          gate on a suite
+    random_effects      random-effects meta-analysis of collections
+    tests               paired significance tests and corrections for multiple tests
+    student             Student's t distribution, central and noncentral
     intervals           estimates with standard errors, and confidence intervals
-    sentences           the answer in one sentence: who is better than whom, and who cannot be told apart
-    influence           how much a verdict depends on single queries
-    segments            runs on each segment of the queries
-    charts              charts: one look for all, and those of users and systems
-    regression          the mean by a few human labels and many of a judge
-    judged              the values of runs by human labels and by those of a judge
-    open_pairs          which pairs of runs the labels of unjudged documents leave open
-    gate                gate: whether a run is worse than an older one
-    verdicts            what a gate says: drops against limits, means against floors
-    plan                plan: the smallest difference that the queries can detect
-    records             results that are records, and several tables made of them
-    correlate           correlate: whether measures rank runs alike
+    sentences           summaries, captions and notes of comparisons
+    influence           influence of single queries on verdicts
+    segments            comparisons on segments of the queries
+    charts              Altair charts: common style, users, systems
+    regression          means from a few human labels and many labels of a judge
+    judged              runs by human labels combined with a judge's
+    open_pairs          pairs that the labels of unjudged documents could reverse
+    gate                gate: whether a new run is worse than an old one; saved scores
+    verdicts            verdicts of a gate: drops and limits, means and floors
+    plan                plan: detectable differences, and numbers of queries needed
+    records             the base of results that consist of records
+    correlate           correlate and pools: rank correlations of measures and of pools
     kendall             Kendall's τ and τ_AP
-    overlap             overlap: how alike runs rank, without judgments
-    similarities        how alike two rankings are: RBO, τ, τ_AP, Jaccard's index
-    ties                tie_sensitivity: how much the order of tied documents decides
-    users               users: for which users which run is better
+    overlap             overlap: similarity of runs, without judgments
+    similarities        similarities of two rankings: RBO, τ, τ_AP, Jaccard's index
+    ties                tie_sensitivity: how much results depend on the order of ties
+    users               users: the best run for each population of users
     populations         means of runs for populations of users
-    phi_curves          φ as people can look at it
+    phi_curves          phi: control points and curves of φ
 
-All of them stand on the evaluation of several runs, so that no run is read twice.
+All of them use the evaluation of several runs, which reads each run once.
 """

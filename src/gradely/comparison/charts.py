@@ -1,4 +1,4 @@
-"""Charts with altair: one look for all, pictures of them without a browser, and the charts of users and systems."""
+"""Altair charts: a common style, export without a browser, and the charts of users and systems."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -32,20 +32,20 @@ __all__ = [
 ]
 
 PALETTE = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#6b6b6b", "#8d8d8d")
-"""for categories: the colours of Okabe and Ito (2008), which colour-blind people tell apart, without the yellow that is
-lost on white and the black that is lost on a dark ground; greys come last, and lines have shapes or dashes, too"""
+"""colours for categories: those of Okabe and Ito (2008), which are safe for colour-blind readers, without yellow, which
+is hard to see on white, and black, which is hard to see on dark backgrounds; lines also differ by shape or dashes"""
 
 
 def draw(records: Sequence[Mapping[str, Any]]) -> Any:
-    """Return a chart that holds these records; marks and channels are up to the caller."""
+    """Return a chart with these records; the caller adds marks and channels."""
     alt = altair()
     return alt.Chart(alt.Data(values=list(records)))
 
 
 def categories(column: str, order: Sequence[Any], second: str = "shape", title: str | None = None) -> dict[str, Any]:
-    """Return channels that tell the values of a column apart by colour and by a second sign, with one legend for both.
+    """Return channels that distinguish the values of a column by colour and by a second channel, with one legend.
 
-    The second sign is the shape of points, or strokeDash for lines. Given by `sort`, the order would split the legend.
+    The second channel is the shape of points, or strokeDash for lines. An order given by `sort` would split the legend.
     """
     alt = altair()
     scale = alt.Scale(domain=list(order))
@@ -56,9 +56,9 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
 def squares(
     records: Sequence[Mapping[str, Any]], row: str, column: str, value: str, title: str, names: Sequence[str]
 ) -> Any:
-    """Return a matrix with these rows and columns: a square per record, darker for higher values, the number in it.
+    """Return a heat map with a square per record, darker for higher values and labelled with the number.
 
-    A record without a value leaves its square empty.
+    Records without a value have no square.
     """
     alt = altair()
     order = alt.Scale(domain=list(names))
@@ -74,7 +74,7 @@ def squares(
 
 
 def style(chart: Any) -> Any:
-    """Return a chart in the common look: a white ground, quiet lines, letters that can be read."""
+    """Return a chart in the common style."""
     styled = (
         chart.configure(background="white", font="sans-serif")
         .configure_axis(
@@ -93,7 +93,7 @@ def style(chart: Any) -> Any:
 
 @cache
 def _shown_as_picture(kind: Any) -> Any:
-    """Return a kind of chart that notebooks show as SVG: altair's own view loads its script from the network."""
+    """Return a subclass of a chart that notebooks show as SVG: Altair's own view loads a script from the network."""
 
     def mimebundle(chart: Any, *_: Any, **__: Any) -> dict[str, str]:
         return {"image/svg+xml": picture(chart, "svg").decode(), "text/plain": f"<gradely {kind.__name__}>"}
@@ -102,7 +102,7 @@ def _shown_as_picture(kind: Any) -> Any:
 
 
 def picture(chart: Any, form: str) -> bytes:
-    """Return a chart as a picture, svg, pdf or png; altair needs the converter for it."""
+    """Return a chart as an SVG, PDF or PNG image."""
     converter()
     if form == "svg":
         text = io.StringIO()
@@ -114,24 +114,24 @@ def picture(chart: Any, form: str) -> bytes:
 
 
 WIDTH, HEIGHT = 460, 320
-"""of charts of users, in pixels"""
+"""size of charts of users, in pixels"""
 
 
 def users_chart(regions: "UserRegions") -> Any:
-    """Return runs over populations of users: lines for two levels, a triangle for three, bars for more."""
+    """Return a chart of runs over populations of users: lines for two levels, a triangle for three, bars for more."""
     makers = {2: lines, 3: triangle}
     title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"
     return style(makers.get(len(regions.levels), bars)(regions).properties(title=title))
 
 
 def _channels(regions: "UserRegions") -> dict[str, Any]:
-    """Return colours and dashes of the runs, those last that are best for nobody, since colours come again."""
+    """Return colours and dashes of the runs; runs that are never best come last, since colours repeat."""
     order = sorted(range(len(regions.runs)), key=lambda i: regions.shares[i] == 0)
     return categories("run", [regions.runs[i] for i in order], "strokeDash")
 
 
 def lines(regions: "UserRegions") -> Any:
-    """Return the mean of each run against the share of users content with the lower level, and the crossings."""
+    """Return a chart of the mean of each run by the share of users content with the lower level, with the crossings."""
     alt, x = altair(), np.linspace(0, 1, 101)
     means = regions.parts.means(split_users(x))
     records = [
@@ -166,7 +166,7 @@ def lines(regions: "UserRegions") -> Any:
 
 
 def triangle(regions: "UserRegions") -> Any:
-    """Return all populations of three levels as a triangle, coloured by the best run."""
+    """Return a triangle of all populations of three levels, coloured by the best run."""
     alt, points = altair(), regions._grid  # noqa: SLF001 - the chart is a part of it
     winners = find_best(regions.parts.means(points))
     side = round(1 / (points.shape[1] * points.min()))
@@ -194,7 +194,7 @@ def triangle(regions: "UserRegions") -> Any:
 
 
 def bars(regions: "UserRegions") -> Any:
-    """Return the share of populations for which each run is best, with its interval over queries."""
+    """Return bars of the share of populations for which each run is best, with its interval over queries."""
     alt = altair()
     records = [
         {"run": run, "share": share, "low": low, "high": high}
@@ -210,17 +210,17 @@ def bars(regions: "UserRegions") -> Any:
 
 
 ROW = 22
-"""height of a row of a chart of systems, in pixels"""
+"""height of a row in charts of systems, in pixels"""
 FOREST = 420
-"""width of a forest figure"""
+"""width of a forest plot, in pixels"""
 PANELS = 12
-"""pairs that a forest figure shows, the first ones"""
+"""maximum number of pairs in a forest plot"""
 OVERALL = "over collections"
 ENDS = ("low", "high")
 
 
 def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
-    """Return the mean of every run (ring) and of every system (dot); systems in this order."""
+    """Return a chart of the mean of every run (ring) and of every system (dot)."""
     alt, systems = altair(), list(means)
     rows = [{"system": name, "value": value} for name, values in means.items() for value in values]
     centres = [{"system": name, "value": sum(values) / len(values)} for name, values in means.items()]
@@ -233,7 +233,7 @@ def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
 
 
 def shares_chart(pairs: Sequence["Pair"]) -> Any:
-    """Return bars of where the variance of the difference of each pair comes from."""
+    """Return stacked bars of the components of the variance of each difference."""
     alt = altair()
     rows = [
         {"pair": f"{pair.first} − {pair.second}", "part": part, "share": share, "place": place}
@@ -259,7 +259,7 @@ def shares_chart(pairs: Sequence["Pair"]) -> Any:
 
 
 def forest_chart(suite: "Suite", measure: str) -> Any:
-    """Return a forest figure: one panel per pair of systems, one row per collection, and the mean over them below."""
+    """Return a forest plot: one panel per pair of systems, one row per collection, and the overall difference below."""
     alt = altair()
     pairs = [pair for pair in suite.pairs if pair.measure == measure]
     panels = [_forest(suite, pair) for pair in pairs[:PANELS]]
@@ -296,5 +296,5 @@ def _forest(suite: "Suite", pair: "SuitePair") -> Any:
 
 
 def _ends(middle: float, low: float | None, high: float | None) -> dict[str, float]:
-    """Return the ends of a line, which has no length where there is no interval: an axis needs numbers."""
+    """Return the ends of an interval; without one, both are the estimate, since an axis needs numbers."""
     return {"low": middle if low is None else low, "high": middle if high is None else high}

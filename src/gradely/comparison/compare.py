@@ -1,4 +1,4 @@
-"""compare: several runs on the same queries, with honest statistics."""
+"""compare: several runs on the same queries, with tests, intervals and effect sizes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -45,7 +45,7 @@ from gradely.tables import (
 )
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""marks of runs; there is no raised q"""
+"""the letters that mark runs; Unicode has no superscript q"""
 P_VALUES = ("p", "adjusted", "tost", "tost_adjusted")
 """the fields of a pair that are p-values"""
 COLUMNS = ("measure", "mean", "low", "high", "worst", "best", "better_than")
@@ -53,7 +53,7 @@ COLUMNS = ("measure", "mean", "low", "high", "worst", "best", "better_than")
 
 @dataclass(eq=False, repr=False)
 class Comparison(Result):
-    """Runs compared: tables, frames, and a page to look at.
+    """The comparison of several runs, as tables, dataframes or an HTML page.
 
     >>> from gradely import compare
     >>> qrels = {"q1": {"d": 1}, "q2": {"d": 1}, "q3": {"d": 1}}
@@ -66,27 +66,27 @@ class Comparison(Result):
     board: Leaderboard
     design: Design
     runs: Mapping[str, Any]
-    """as they were given"""
+    """the runs as they were given"""
     opened: Mapping[str, Any]
-    """how to open each of them again"""
+    """functions that open the runs again"""
     holes: OpenPairs | None = None
-    """where asked for: which pairs the labels of unjudged documents leave open"""
+    """the pairs that the labels of unjudged documents leave open, if requested"""
 
     @cached_property
     def pairwise(self) -> Pairwise:
-        """The pairs, tested when they are asked for."""
+        """The pairs of runs; each test runs on first access."""
         return self.board.pairwise(self.design)
 
     def summary(self) -> str:
-        """Return the answer in a sentence: who is better than whom by the first measure; and which measures agree."""
+        """Return which runs are better by the first measure, as a sentence, and which other measures agree."""
         return summary(self.pairwise)
 
     def answers(self) -> dict[str, str]:
-        """Return such a sentence for each measure."""
+        """Return {measure: sentence}: which runs are better by each measure."""
         return {measure: answer(self.pairwise, m) for m, measure in enumerate(self.pairwise.measures)}
 
     def matrix(self, measure: str | None = None) -> Matrix:
-        """Return every run against every other by a measure, the first by default."""
+        """Return the differences between all runs by a measure, by default the first one."""
         names = self.pairwise.measures
         if measure is not None and measure not in names:
             raise DataError(f"{clip(measure)} was not measured: use one of {', '.join(names)}")
@@ -94,20 +94,20 @@ class Comparison(Result):
 
     @cached_property
     def influence(self) -> Influence:
-        """How much each verdict depends on single queries."""
+        """The influence of single queries on each verdict."""
         if isinstance(self.board, JudgedBoard):
             raise DataError("the influence of single queries is not derived for the labels of a judge: leave one out")
         return Influence(self.pairwise, self.board.queries)
 
     @cached_property
     def segments(self) -> SegmentComparison | None:
-        """The runs in each segment of the queries, where compare was asked for them with `by`."""
+        """The results for each segment of the queries; None without `by`."""
         segment_of = self.board.qrels.segments
         return None if segment_of is None else SegmentComparison(self.pairwise, self.board.queries, segment_of)
 
     @cached_property
     def systems(self) -> Systems | None:
-        """The runs of each system, where systems were given with several runs each."""
+        """The runs of each system; None unless some system has a list of runs."""
         return Systems(self.board, self.pairs) if isinstance(self.board, SystemBoard) else None
 
     def mean(self) -> dict[str, dict[str, float]]:
@@ -122,11 +122,11 @@ class Comparison(Result):
 
     @cached_property
     def pairs(self) -> list[Pair]:
-        """Every pair on every measure: difference, interval, effect size, wins, p-values."""
+        """All pairs by all measures: difference, interval, effect size, wins and p-values."""
         return list(self.pairwise.rows())
 
     def power(self) -> dict[str, float]:
-        """Return the discriminative power of each measure: the share of pairs with p below alpha, not corrected."""
+        """Return the discriminative power of each measure: the share of pairs with an uncorrected p below alpha."""
         return self.pairwise.power()
 
     def levels(self) -> dict[str, list[float]]:
@@ -135,13 +135,13 @@ class Comparison(Result):
 
     @cached_property
     def letters(self) -> dict[str, str]:
-        """The letters of the runs that others may be better than; none where there are too many for letters."""
+        """{run: letter} for runs that others may be better than; empty if there are more runs than letters."""
         names = [name for name in self.board.names if not self.design.baselines or name in self.design.baselines]
         free = [letter for letter in LETTERS if letter not in self.board.names]  # none that is the name of another
         return dict(zip(names, free, strict=False)) if len(names) <= len(free) else {}
 
     def table(self) -> Table:
-        """Return one row per run, the best of each measure in bold, with marks for those it is better than."""
+        """Return one row per run, with the best value of each measure in bold and marks for the runs that it beats."""
         letters, names = self.letters, self.board.names
         columns = [self._column(m) for m in range(len(self.board.measures))]
         rows: list[list[Cell]] = [[name, *(column[i] for column in columns)] for i, name in enumerate(names)]
@@ -161,13 +161,13 @@ class Comparison(Result):
         return [MarkedNumber(mean, mean == best, mark) for mean, mark in zip(means, marks, strict=True)]
 
     def _mark(self, measure: int, better: str, worse: str) -> str:
-        """Return the letter of a run that another is better than, with ? where labels could turn that."""
+        """Return the letter of the worse run, followed by ? if labels of unjudged documents could reverse the pair."""
         letter = self.letters.get(worse, "")
         is_open = self.holes is not None and self.holes.is_open(list(self.board.measures)[measure], better, worse)
         return f"{letter}?" if letter and is_open else letter
 
     def runs_table(self) -> Table:
-        """Return one row per run and measure: mean, confidence interval, tie interval, what it is better than."""
+        """Return one row per run and measure: mean, confidence interval, range over ties, and runs that it beats."""
         board, rows = self.board, list[list[Cell]]()
         for m, measure in enumerate(board.measures):
             ends = zip(*map(to_optional, self.pairwise.mean_intervals[m]), strict=True)
@@ -190,35 +190,35 @@ class Comparison(Result):
 
     @property
     def fields(self) -> tuple[str, ...]:
-        """What is known of each pair: more, with a region of practical equivalence, and of systems with runs."""
+        """The fields of each pair, with those of equivalence tests and of systems with several runs if they apply."""
         equivalence = () if self.design.rope is None else EQUIVALENCE
         return (*ALWAYS, *equivalence, *(() if self.systems is None else ("freedom", "shares")))
 
     @property
     def _columns(self) -> list[str]:
-        """The same, each share by itself, as tables have it."""
+        """The columns of the table of pairs, with one column per share of the variance."""
         shares = [f"share_{part}" for part in Shares._fields] if "shares" in self.fields else []
         holes = [] if self.holes is None else list(PairHoles._fields)
         return [*(field for field in self.fields if field != "shares"), *shares, *holes]
 
     def _flatten(self, pair: Pair) -> dict[str, Any]:
-        """Return what tables have of a pair."""
+        """Return one row of the table of pairs."""
         values = [getattr(pair, field) for field in self.fields if field != "shares"]
         shares = [] if "shares" not in self.fields else pair.shares or [None] * len(Shares._fields)
         return dict(zip(self._columns, [*values, *shares, *self._holes_of(pair)], strict=True))
 
     def _holes_of(self, pair: Pair) -> Sequence[Any]:
-        """Return what labels of unjudged documents do to a pair, if that was asked for; of some measures, nothing."""
+        """Return the range of a difference over the labels of unjudged documents; None where a measure has no range."""
         if self.holes is None:
             return ()
         return self.holes.of(pair.measure, pair.first, pair.second) or [None] * len(PairHoles._fields)
 
     def data_table(self) -> Table:
-        """Return runs_table, for dataframes and CSV; with segments, CSV has those, too."""
+        """Return runs_table, which dataframes and CSV files contain; CSV files also contain the segments."""
         return self.runs_table()
 
     def pairs_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of pairs, of pandas, polars or pyarrow."""
+        """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return Table(self._columns, [list(self._flatten(pair).values()) for pair in self.pairs]).to_frame(library)
 
     def to_html(
@@ -230,11 +230,11 @@ class Comparison(Result):
         docs_text: Any = None,
         command: str = "",
     ) -> str:
-        """Return one self-contained page: leaderboard, every pair, one or two runs by query, rankings, ties.
+        """Return a self-contained HTML page: leaderboard, all pairs, one or two runs by query, rankings, and ties.
 
-        The page of systems with several runs has the runs and the shares of the variance in place of rankings.
-        `queries_text` and `docs_text` are {id: text}, or files with an id, a tab and a text per line, or JSON Lines; of
-        documents, only those that are shown are kept. `command` is what the page says it was made by.
+        For systems with several runs, the page shows the runs and the components of the variance instead of rankings.
+        `queries_text` and `docs_text` are {id: text}, files with an id, a tab and a text per line, or JSON Lines files.
+        `command` is the command line that the page displays.
         """
         from gradely.report.comparison import page
 
@@ -246,7 +246,7 @@ class Comparison(Result):
         return page(self, title, queries_text=queries_text, docs_text=docs_text, command=command)
 
     def _describe_runs(self, progress: Progress) -> None:
-        """Read the runs again for what a page shows besides the scores, unless that was gathered with them."""
+        """Read the runs again for the rankings and ties that a page shows, unless compare gathered them."""
         depth = top_depth(len(self.board.qrels), len(self.runs))
         for name, evaluation in self.board.evaluations.items():
             if evaluation.details is None:
@@ -254,9 +254,9 @@ class Comparison(Result):
             progress(name, 1.0)
 
     def caption(self, *, means: bool = True) -> str:
-        """Return what is needed to do it again: test, family, correction, alpha, seed, queries, policies.
+        """Return the settings needed to reproduce the results: test, family, correction, alpha, seed, and policies.
 
-        `means` says that it stands beside intervals of means, and so says how these came about.
+        `means` adds the method of the intervals of means.
         """
         board, settings = self.board, self.board.settings
         runs = "" if self.systems is None else f"{count_of(len(board.evaluations), 'run')}, "
@@ -268,7 +268,7 @@ class Comparison(Result):
         return f"{describe_tests(self.pairwise, means=means, random_ties=drawn)} Data: {data}.".lstrip()
 
     def legend(self) -> str:
-        """Return what the marks of the table mean; empty where nothing is significant, and nothing is marked."""
+        """Return the legend of the table, or an empty string if no difference is significant."""
         kind = f"{self.board.subject}s"
         if not self.pairwise.significant.any():
             return ""
@@ -280,28 +280,28 @@ class Comparison(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What happened to queries, documents and tests, each with its count."""
+        """Notes on queries, documents and tests, each with its count."""
         return self.board.notes + note_tests(self.pairwise) + ([] if self.holes is None else self.holes.notes())
 
     @property
     def notes_with_means(self) -> list[Note]:
-        """The same, and how intervals of means came about: for pages and JSON, which show these."""
+        """The notes, and those on intervals of means, which pages and JSON contain."""
         return self.notes + note_means(self.pairwise)
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes, but for why nothing is tested, which the answer says."""
+        """Return the notes, except the reason why nothing is tested, which the summary gives."""
         return self.view().notes_at(digits)
 
     def view(self, *, pairs: bool = False, influence: bool = False) -> "ComparisonView":
-        """Return the comparison as it prints with every pair, or with the influence of single queries, too."""
+        """Return the comparison as it prints with all pairs, or with the influence of single queries."""
         return ComparisonView(self, pairs, influence)
 
     def sections(self, digits: int) -> list[Section]:
-        """Return the answer, the table, and that of the segments where there are any."""
+        """Return the summary, the table of runs, and the table of segments if there are any."""
         return self.view().sections(digits)
 
     def remarks(self) -> list[str]:
-        """Return what the marks mean, how it was tested, and how many pairs each measure tells apart."""
+        """Return the legend, the test, and the discriminative power of each measure."""
         return self.view().remarks()
 
     def as_dict(self) -> dict[str, Any]:
@@ -323,7 +323,7 @@ class Comparison(Result):
         }
 
     def _entry(self, pair: Pair) -> dict[str, Any]:
-        """Return what JSON has of a pair."""
+        """Return a pair as plain data."""
         shares = {"shares": pair.shares._asdict()} if pair.shares else {}
         holes = {} if self.holes is None else dict(zip(PairHoles._fields, self._holes_of(pair), strict=True))
         return {field: getattr(pair, field) for field in self.fields} | shares | holes
@@ -331,7 +331,7 @@ class Comparison(Result):
 
 @dataclass(eq=False, repr=False)
 class ComparisonView(Result):
-    """A comparison, as it prints with every pair, or with the influence of single queries."""
+    """A comparison as it prints with all pairs, or with the influence of single queries."""
 
     comparison: Comparison
     pairs: bool
@@ -339,11 +339,11 @@ class ComparisonView(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """Those of the comparison."""
+        """The notes of the comparison."""
         return self.comparison.notes
 
     def notes_at(self, digits: int) -> list[Note]:  # noqa: ARG002 - as all results have it
-        """Return the notes, but for why nothing is tested, which the answer says."""
+        """Return the notes, except the reason why nothing is tested, which the summary gives."""
         return [note for note in self.notes if note.kind != "untested"]
 
     def table(self) -> Table:
@@ -351,7 +351,7 @@ class ComparisonView(Result):
         return self.comparison.pairs_table() if self.pairs else self.comparison.table()
 
     def sections(self, digits: int) -> list[Section]:
-        """Return the answer and the tables."""
+        """Return the summary and the tables."""
         comparison, segments = self.comparison, self.comparison.segments
         sections: list[Section] = [comparison.summary(), self.table()]
         if comparison.systems is not None:
@@ -364,11 +364,11 @@ class ComparisonView(Result):
         return sections
 
     def remarks(self) -> list[str]:
-        """Return what the marks mean, how it was tested, and how many pairs each measure tells apart."""
+        """Return the legend, the test, and the discriminative power of each measure."""
         return self._remarks(means=False)
 
     def lines_beside(self, form: str, digits: int | None = None) -> list[str]:
-        """Return what a format leaves out: of CSV and TSV all notes, and how the intervals of means came about."""
+        """Return the lines that a format omits: for CSV and TSV, all notes and the method of the intervals of means."""
         if form not in ("csv", "tsv"):
             return super().lines_beside(form, digits)
         notes = self.notes if self.pairs else self.comparison.notes_with_means
@@ -386,7 +386,7 @@ class ComparisonView(Result):
         ]
 
     def data_table(self) -> Table:
-        """Return one row per run and measure, or per pair and measure; by segment, too, where there are any."""
+        """Return one row per run and measure, or per pair and measure, followed by the rows of each segment."""
         comparison, segments = self.comparison, self.comparison.segments
         table = comparison.pairs_table() if self.pairs else comparison.runs_table()
         if segments is None:
@@ -438,20 +438,21 @@ def compare(
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against a baseline.
 
-    With `baseline`, the name of a run or several, only pairs with it are compared. `test` is t, wilcoxon,
-    randomization, bootstrap, tukey (randomised HSD, all pairs) or max-t (the pairs at hand).
-    `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` says what is
-    corrected together: the pairs of each `measure`, or `all` pairs and measures. `simultaneous` intervals hold for the
-    family at once. `rope` is the equivalence margin, for a test of practical equivalence. `resamples` and
-    `seed` are for tests that draw at random. With `details`, what to_html needs is gathered at once, so that it need
-    not read the runs again. With `holes`, pairs are marked that the labels of unjudged documents leave open; runs are
-    read again for that. The rest is as in evaluate; `by` gives Comparison.segments, means and differences.
+    With `baseline`, the name of one or more runs, only pairs with a baseline are compared. `test` is t, wilcoxon,
+    randomization, bootstrap, tukey (randomised HSD for all pairs) or max-t (for the pairs that are compared).
+    `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` is the set of tests
+    that are corrected together: the pairs of each `measure`, or `all` pairs on all measures. `simultaneous` intervals
+    hold for the whole family at once. `rope` is the equivalence margin of a test of practical equivalence. `resamples`
+    and `seed` apply to tests that draw random samples. With `details`, the data that to_html needs are gathered now,
+    and to_html does not read the runs again. With `holes`, the comparison marks pairs that the labels of unjudged
+    documents could reverse, and reads the runs a second time. `by` adds means and differences by segment, in
+    Comparison.segments. All other options are those of evaluate.
 
-    Where systems have lists of runs, such as several seeds, the query stays the unit, and the variance between runs
-    counts as well: Pair.shares says how much comes from where, and Comparison.systems shows the runs.
+    If a system has a list of runs, such as several seeds, the query remains the unit of analysis, and standard errors
+    include the variance between runs. Pair.shares has the components of the variance, and Comparison.systems the runs.
 
-    With `judge`, the labels of a judge for more queries than people judged, means and differences are estimated from
-    both, as in estimate, with its `slope`.
+    With `judge`, the labels of a judge for more queries than people have judged, means and differences are estimated
+    from both sets of labels, as in estimate, with its `slope`.
     """
     policy, only = split_queries(queries)
     settings = Settings(

@@ -1,4 +1,4 @@
-"""correlate: whether measures rank runs alike."""
+"""correlate and pools: rank correlations between measures, and between full and smaller pools."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ from gradely.tables import Cell, Table, count_of
 
 
 def stack(results: Evaluations) -> StackedRuns:
-    """Return the hits of all runs as one table."""
+    """Return the hits of all runs in one table."""
     if len(results) < 2:
         raise DataError("at least 2 runs are needed to compare rankings; name another one")
     hits = {name: evaluation.placed_hits for name, evaluation in results.evaluations.items()}
@@ -38,11 +38,11 @@ TOPICS = {
     "few-high": "queries with few documents of the highest level k, or of --level: R(1) >= 10·R(k), R(k) ≠ 0",
 }
 RATIO = 10
-"""how many times as many documents of the lowest level there are where those of a level are few, as F14 has it"""
+"""few-high queries have this many times as many documents of the lowest level as of the high level"""
 
 
 class Selection(NamedTuple):
-    """The queries and runs that count, as flags, and what was left out."""
+    """Flags of the selected queries and runs, and notes on those left out."""
 
     queries: Bools
     runs: Bools
@@ -50,7 +50,7 @@ class Selection(NamedTuple):
 
 
 def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quartile: bool) -> Selection:
-    """Choose queries, all or few-high, and runs, all or those that are not below the first quartile of AP."""
+    """Select all or few-high queries, and all runs or those at or above the first quartile of AP."""
     check_choice("topics", topics, TOPICS)
     queries = select_few_high(stacked.qrels, level) if topics == "few-high" else np.ones(len(stacked.qrels), bool)
     good, notes = select_above_quartile(stacked) if min_quartile else (np.ones(len(stacked.names), bool), [])
@@ -60,7 +60,7 @@ def select(stacked: StackedRuns, *, topics: str, level: float | None, min_quarti
 
 
 def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
-    """Return which queries have documents of a level, but ten times as many of the lowest level."""
+    """Return which queries have documents of a level, and at least ten times as many of the lowest level."""
     levels = qrels.levels()
     top = levels[-1] if level is None else level
     if len(levels) < 2 or top not in levels[1:]:
@@ -75,7 +75,7 @@ def select_few_high(qrels: Qrels, level: float | None = None) -> Bools:
 
 
 def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
-    """Return which runs are not below the first quartile of AP over all queries, and how many are."""
+    """Return which runs are at or above the first quartile of AP over all queries, with a note on the others."""
     ap = np.average(stacked.values({"AP": AP()})[:, :, 0], axis=1, weights=stacked.weights()).round(DIGITS)
     good = ap >= np.quantile(ap, 0.25)
     low = int(np.count_nonzero(~good))
@@ -85,7 +85,7 @@ def select_above_quartile(stacked: StackedRuns) -> tuple[Bools, list[Note]]:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Correlation(Records):
-    """How similarly measures rank runs. A row is a measure, a column the reference; τ is the same both ways."""
+    """Rank correlations between measures; rows are measures and columns references. τ is symmetric, τ_AP is not."""
 
     measures: list[str]
     tau: Floats
@@ -93,19 +93,19 @@ class Correlation(Records):
     runs: list[str]
     queries: list[str]
     means: Floats
-    """[runs, measures]"""
+    """[runs, measures] the means that are ranked"""
     ties: str
     notes: list[Note]
 
     def summary(self) -> str:
-        """Return what it is about and what τ says, in two lines."""
+        """Return the size of the data, and a summary of τ, in two lines."""
         about = f"{count_of(len(self.runs), 'run')}, {count_of(len(self.queries), 'query')}, ties: {self.ties}"
         pairs = self.tau[np.triu_indices(len(self.measures), 1)]
         share = tally(pairs, "pair of measures" if len(pairs) == 1 else "pairs of measures")
         return f"{about}; τ_AP compares the row with the column, its reference\n{SCALE}; {share}"
 
     def tables(self, digits: int = 4) -> list[Table]:
-        """Return τ and τ_AP, a matrix each."""
+        """Return the matrices of τ and τ_AP."""
         return [self._matrix("τ", self.tau, digits), self._matrix("τ_AP", self.tau_ap, digits)]
 
     def _matrix(self, name: str, values: Floats, digits: int) -> Table:
@@ -129,7 +129,7 @@ class Correlation(Records):
         ]
 
     def chart(self) -> Any:
-        """Return an altair chart: a square per pair of measures, τ in it."""
+        """Return an Altair chart with a square per pair of measures, labelled with τ."""
         return squares(self.records(), "measure", "reference", "tau", "τ", self.measures)
 
 
@@ -159,9 +159,9 @@ def correlate(
     """Correlate the rankings of runs by several measures.
 
     `runs` is {name: run} or paths. `topics` is all, or few-high: queries with R(1) >= 10·R(level) and R(level) ≠ 0,
-    where 1 stands for the lowest level, and `level` is the highest by default. `min_quartile` leaves out runs below the
-    first quartile of AP. The other options are those of evaluate. `queries` are those of the qrels, or a list, since
-    all runs need the same.
+    where 1 stands for the lowest level, and `level` is the highest by default. `min_quartile` drops runs below the
+    first quartile of AP. `queries` are those of the qrels, or a list, since all runs need the same queries. All other
+    options are those of evaluate.
     """
     only, named = name_queries(queries), parse_all(measures)
     settings = Settings(
@@ -183,24 +183,24 @@ def correlate(
 
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 POOLS = "smaller pools"
-"""what progress calls the work after the runs are read"""
+"""the name of this step in progress reports"""
 INTERVAL = (2.5, 97.5)
-"""percentiles of the draws"""
+"""the percentiles of the interval over draws"""
 
 
 LEAST, LEAST_NONRELEVANT = 1, 10
-"""documents of each query that stay judged at least, of each grade above 0 and of those that are not relevant: Buckley
-and Voorhees (2004) have 1 relevant and 10 non-relevant ones"""
+"""minimum numbers of documents per query that stay judged, for each grade above 0 and for documents that are not
+relevant, as in Buckley and Voorhees (2004)"""
 
 
 class Draw:
-    """A random order of the judgments within each query and grade; smaller pools are parts of larger ones.
+    """A random order of the judgments within each query and grade; smaller pools are subsets of larger ones.
 
-    Documents that are not relevant are one grade, whatever their labels.
+    All documents that are not relevant belong to one grade.
     """
 
     def __init__(self, qrels: Qrels, seed: Sequence[int]) -> None:
-        """Draw an order; it does not depend on the order of the input."""
+        """Draw an order that does not depend on the order of the input."""
         query = np.repeat(np.arange(len(qrels)), np.diff(qrels.start))
         named = sorted(range(len(query)), key=lambda i: (qrels.queries[int(query[i])], qrels.docs[i]))
         chance = np.empty(len(query))
@@ -216,7 +216,7 @@ class Draw:
         self.relevant = grade > 0
 
     def sample(self, rate: float, least: int = LEAST, least_nonrelevant: int = LEAST_NONRELEVANT) -> Bools:
-        """Return which judgments are kept: of each query and grade this share, rounded, and at least a given number."""
+        """Return which judgments are kept: a share of each query and grade, rounded, and at least a minimum number."""
         fewest = np.where(self.relevant, least, least_nonrelevant)
         count: Ints = np.maximum(fewest, np.floor(rate * self.size + 0.5)).astype(np.int64)
         return np.asarray(self.place < count)
@@ -224,7 +224,7 @@ class Draw:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Pools(Records):
-    """τ and τ_AP between the rankings of runs from the full and from smaller pools, [draws, rates, measures]."""
+    """τ and τ_AP between the rankings of runs by the full pools and by smaller ones, [draws, rates, measures]."""
 
     measures: list[str]
     rates: list[float]
@@ -237,9 +237,9 @@ class Pools(Records):
     digits = 2
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record per measure and rate: the mean over the draws and the interval that holds 95 % of them.
+        """Return one record per measure and rate: the mean over the draws, and the interval that contains 95 % of them.
 
-        There is no τ where all runs tie.
+        τ is undefined if all runs tie.
         """
         mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
         low, high = np.percentile(self.tau, INTERVAL, axis=0)
@@ -258,7 +258,7 @@ class Pools(Records):
         ]
 
     def summary(self) -> str:
-        """Return what it is about and what τ says, in two lines."""
+        """Return the size of the data, and a summary of τ, in two lines."""
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties: {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
@@ -267,7 +267,7 @@ class Pools(Records):
         return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
-        """Return one row per measure, one column per rate: the mean τ and the interval of the draws."""
+        """Return one row per measure and one column per rate, with the mean τ and the interval of the draws."""
         records = iter(self.records())
         rows: list[list[Cell]] = [
             [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
@@ -275,7 +275,7 @@ class Pools(Records):
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
 
     def chart(self) -> Any:
-        """Return an altair chart: one line per measure, with the interval of its draws."""
+        """Return an Altair chart with one line per measure and the interval of its draws."""
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
             x=alt.X("rate:Q", title="share of the pool", axis=alt.Axis(format="%"), scale=alt.Scale(reverse=True)),
@@ -321,12 +321,11 @@ def pools(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> Pools:
-    """Correlate the rankings of runs by the full pools with those by random parts of them.
+    """Correlate the rankings of runs by the full pools with those by random subsets of the pools.
 
-    The same share of the documents of each query and grade stays judged, at least `least` of each grade above 0 and
-    `least_nonrelevant` of those that are not relevant; this is drawn `repeat` times. `runs` is {name: run} or paths.
-    `topics`, `level` and `min_quartile` choose queries and runs as in correlate, and so does `queries`. The other
-    options are those of evaluate.
+    The same share of the documents of each query and grade stays judged, but at least `least` of each grade above 0 and
+    `least_nonrelevant` of those that are not relevant. Each rate is drawn `repeat` times. `runs` is {name: run} or
+    paths. `topics`, `level`, `min_quartile` and `queries` are as in correlate. All other options are those of evaluate.
     """
     check_rates(rates, repeat, least, least_nonrelevant)
     settings = Settings(
@@ -345,7 +344,7 @@ def pools(
 
 
 class Draws(NamedTuple):
-    """Runs that have been read, which of them and of the queries count, and how smaller pools are drawn."""
+    """Runs, the selection of runs and queries, and the design of smaller pools."""
 
     stacked: StackedRuns
     selection: Selection
@@ -354,7 +353,7 @@ class Draws(NamedTuple):
     least_nonrelevant: int = LEAST_NONRELEVANT
 
     def correlate(self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int, progress: Progress) -> Pools:
-        """Correlate the rankings from the full pools with those from smaller ones."""
+        """Correlate the rankings by the full pools with those by smaller ones."""
         full = self._means(self.stacked.values(measures))
         tau, ap = np.empty((repeat, len(rates), len(measures))), np.empty((repeat, len(rates), len(measures)))
         for i, j, values in self.values(measures, rates, repeat):
@@ -368,9 +367,9 @@ class Draws(NamedTuple):
     def values(
         self, measures: Mapping[str, Any], rates: Sequence[float], repeat: int
     ) -> Iterator[tuple[int, int, Floats]]:
-        """Yield the number of the draw, of the rate, and [runs, queries, measures] from the smaller pools.
+        """Yield the index of the draw, the index of the rate, and the values [runs, queries, measures].
 
-        Measures are fitted to the levels of the full pools: those that vanish from a smaller one are levels still.
+        Measures are fitted to the levels of the full pools, even if a smaller pool lacks some levels.
         """
         fitted = fit_all(measures, self.stacked.qrels.levels)
         full = self.stacked.values(fitted)
@@ -384,14 +383,14 @@ class Draws(NamedTuple):
                     yield i, j, self.stacked.with_judgments(judged).values(fitted)
 
     def _means(self, values: Floats) -> Floats:
-        """Return the means of the runs that count over the queries that count, rounded so that equals tie."""
+        """Return the means of the selected runs over the selected queries, rounded to detect ties."""
         queries = self.selection.queries
         weights = self.stacked.weights(queries)
         return np.round(np.average(values[self.selection.runs][:, queries], axis=1, weights=weights), DIGITS)
 
 
 def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:
-    """Refuse rates that are no shares, no draws, and pools of fewer than no documents."""
+    """Raise DataError for invalid rates, numbers of draws, and minimum numbers of documents."""
     if not rates or not all(0 < rate <= 1 for rate in rates):
         raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")
     if repeat < 1:

@@ -1,4 +1,4 @@
-"""gate: whether a run is worse than an older one by more than allowed, is shown not to be, or neither."""
+"""gate: whether a new run is worse than an old one by more than allowed, not worse, or undecided."""
 
 import hashlib
 import json
@@ -59,7 +59,7 @@ from gradely.settings import (
 from gradely.tables import Cell, Table, count_of
 
 VERSION = 1
-"""of the format of the file"""
+"""the version of the file format"""
 HEAD = re.compile(rb'\s*\{\s*"gradely"\s*:\s*"scores"')
 BY_SIGNS = ("wilcoxon", "randomization")
 """tests of which one-sided p-values are at least 1 / 2^n"""
@@ -67,12 +67,12 @@ AGAIN = "evaluate the old run again, or save its scores again"
 
 
 class JudgeScores(NamedTuple):
-    """The values of the same run by the labels of a judge, who judged more queries."""
+    """The values of the run by the labels of a judge, for more queries than people have judged."""
 
     name: str
-    """of the judge's qrels"""
+    """the name of the judge's qrels"""
     judgments: str
-    """their digest"""
+    """the digest of the judge's qrels"""
     queries: list[str]
     values: Floats
     """[queries, measures]"""
@@ -80,28 +80,28 @@ class JudgeScores(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SavedScores(Result):
-    """The per-query scores of one run, and everything that they depend on."""
+    """The per-query scores of one run, with the settings and the judgments that they depend on."""
 
     name: str
     settings: dict[str, Any]
-    """all of Settings but threads, and the seed only where ties are random"""
+    """the fields of Settings, without threads; the seed only if ties are drawn at random"""
     judgments: str
-    """a digest of queries, documents and labels, in whatever order they came"""
+    """a digest of queries, documents and labels that does not depend on their order"""
     measures: list[str]
     queries: list[str]
     values: Floats
     """[queries, measures]"""
     weights: list[float] | None = None
-    """of the queries; None where all count alike"""
+    """the weights of the queries; None if all count alike"""
     notes: tuple[Note, ...] = ()
-    """what happened to queries and documents; this is not saved"""
+    """notes on queries and documents, which are not saved"""
     path: str = "the saved scores"
-    """where they were read, for messages"""
+    """the file that they were read from, for messages"""
     judge: JudgeScores | None = None
-    """where a judge's labels are combined with human ones, the scores by these"""
+    """the scores by the labels of a judge, if there is one"""
 
     def text(self) -> str:
-        """Return what is written to the file: one line per query."""
+        """Return the content of the file, with one line per query."""
         head = {
             "gradely": "scores",
             "version": VERSION,
@@ -118,7 +118,7 @@ class SavedScores(Result):
         return ",\n".join(parts) + "\n}\n"
 
     def table(self) -> Table:
-        """Return one row per measure: its mean."""
+        """Return the mean of each measure."""
         return Table(["measure", self.name], [list(row) for row in zip(self.measures, self.means(), strict=True)])
 
     def means(self) -> list[float]:
@@ -131,11 +131,11 @@ class SavedScores(Result):
         return Table(["query", *self.measures], [[query, *row] for query, row in rows])
 
     def as_dict(self) -> dict[str, Any]:
-        """Return what is written to the file, and the notes."""
+        """Return the content of the file and the notes as plain data."""
         return {**json.loads(self.text()), "notes": self._list_notes()}
 
     def check(self, new: "SavedScores") -> None:
-        """Raise unless these scores came about as new ones did."""
+        """Raise DataError unless these scores have the same settings and judgments as new ones."""
         saved = asdict(Settings()) | self.settings
         for key, value in new.settings.items():
             if saved[key] != value:
@@ -152,26 +152,26 @@ class SavedScores(Result):
             raise DataError(f"{self.path}: saved with other labels of the judge: {AGAIN}")
 
     def judge_columns(self, measures: list[str]) -> Floats:
-        """Return the values [queries, measures] of some measures by the labels of the judge."""
+        """Return the values [queries, measures] by the labels of the judge."""
         assert self.judge is not None
         values: Floats = self.judge.values[:, [self.measures.index(measure) for measure in measures]]
         return values
 
     def weights_by_query(self) -> dict[str, float]:
-        """Return {query: weight}, empty where all queries count alike."""
+        """Return {query: weight}; empty if all queries count alike."""
         return dict(zip(self.queries, self.weights, strict=True)) if self.weights else {}
 
     def hold_against(self, floors: Mapping[str, float]) -> list[Floor]:
-        """Return the floors with the means that are held against them."""
+        """Compare the means with their floors."""
         return hold_against_floors(dict(zip(self.measures, self.means(), strict=True)), floors)
 
     def only(self, measures: list[str]) -> "SavedScores":
-        """Return the scores by some measures alone."""
+        """Return the scores by some of the measures."""
         judge = self.judge and self.judge._replace(values=self.judge_columns(measures))
         return replace(self, measures=measures, values=self.columns(measures), judge=judge)
 
     def columns(self, measures: list[str]) -> Floats:
-        """Return the values [queries, measures] of some measures."""
+        """Return the values [queries, measures] of some of the measures."""
         lacking = [measure for measure in measures if measure not in self.measures]
         if lacking:
             raise DataError(f"{self.path}: has no {lacking[0]}, only {', '.join(self.measures)}: {AGAIN}")
@@ -180,7 +180,7 @@ class SavedScores(Result):
 
 
 def _list_values(name: str, queries: list[str], values: Floats) -> str:
-    """Return an entry of the file: one line per query."""
+    """Return an entry of the file, with one line per query."""
     rows = zip(queries, values.tolist(), strict=True)
     lines = ",\n".join(f"    {json.dumps(query)}: {json.dumps(row)}" for query, row in rows)
     return f'  "{name}": {{\n{lines}\n  }}'
@@ -207,9 +207,9 @@ def keep_scores(
     weights: Any = None,
     judge: Any = None,
 ) -> SavedScores:
-    """Evaluate a run as evaluate does, and keep its scores; `text()` is what to write to a file.
+    """Evaluate a run as evaluate does, and return its scores; their `text()` is the content of a file of saved scores.
 
-    With `judge`, the scores by a judge's labels are kept beside them, for a gate that has the same judge.
+    With `judge`, the scores by the judge's labels are added, for a gate with the same judge.
 
     >>> kept = keep_scores({"q1": {"d1": 1}}, {"q1": ["d2", "d1"]}, ["RR"])
     >>> kept.measures, kept.values.tolist()
@@ -238,7 +238,7 @@ def read_labels(
     weights: Any,
     subtopics: bool,
 ) -> tuple[Qrels, Qrels | None, list[Note]]:
-    """Return the qrels, those of a judge where there is one, and which queries the judge lacks."""
+    """Return the qrels, the judge's qrels if there are any, and notes on queries that the judge lacks."""
     if judge is None:
         read = {"only": only, "exclude": exclude, "weights": weights, "subtopics": subtopics}
         return read_selected(qrels, settings, columns, **read), None, []
@@ -257,9 +257,9 @@ def score_run(
     progress: Progress,
     labels: Qrels | None = None,
 ) -> SavedScores:
-    """Evaluate a run, and keep its scores; measures are named as they print, whatever they were called.
+    """Evaluate a run, and return its scores under the canonical names of the measures.
 
-    `labels` are those of a judge, by which it is evaluated as well.
+    With `labels`, those of a judge, the run is also evaluated by these.
     """
     by_name = {str(measure): measure for measure in parse_all(measures).values()}
     counted, fitted = fit_to(qrels, by_name, settings)
@@ -283,7 +283,7 @@ def score_run(
 
 
 def digest(qrels: Qrels) -> str:
-    """Return a digest of judgments that does not depend on the order of lines."""
+    """Return a digest of judgments that does not depend on their order."""
     digested = hashlib.sha256()
     every = [qrels] if qrels.excluded is None else [qrels, qrels.excluded]  # which makes other scores, too
     for judged in every:
@@ -298,7 +298,7 @@ def digest(qrels: Qrels) -> str:
 
 
 def is_saved(source: Source) -> bool:
-    """Return whether this is a file of saved scores, by how it begins."""
+    """Return whether a file begins like saved scores."""
     try:
         return HEAD.match(source.start(200)) is not None
     except InputError:
@@ -306,7 +306,7 @@ def is_saved(source: Source) -> bool:
 
 
 def read_saved(source: Source) -> SavedScores:
-    """Read saved scores; refuse what is broken."""
+    """Read saved scores; raise InputError if they are broken."""
     path = source.name
     try:
         content = json.loads(source.text())
@@ -336,12 +336,12 @@ def read_saved(source: Source) -> SavedScores:
 
 
 def _agree(one: dict[str, float], other: dict[str, float]) -> bool:
-    """Return whether both have weights or neither has, and the queries that both have weigh the same."""
+    """Return whether both or neither have weights, and whether the queries that both have weigh the same."""
     return bool(one) == bool(other) and all(one[query] == other[query] for query in one.keys() & other.keys())
 
 
 def _read_weights(content: dict[str, Any], queries: int) -> list[float] | None:
-    """Return the weights of saved scores, where they have any."""
+    """Return the weights of saved scores; None if they have none."""
     if "weights" not in content:
         return None
     weights = [_finite(weight) for weight in content["weights"]]
@@ -362,7 +362,7 @@ def _finite(value: Any) -> float:
 
 
 LOSERS = 10
-"""the number of queries listed that lost most"""
+"""number of queries with the largest losses to list"""
 
 
 @dataclass(eq=False, repr=False)
@@ -381,30 +381,30 @@ class Gate(Verdicts):
     """the new run and the old one; None without a baseline"""
     queries: list[str]
     saved: SavedScores
-    """the scores of the new run, to be kept"""
+    """the scores of the new run, to be saved"""
     strict: bool
     undecided: str
-    """pass or fail: what becomes of a run that is shown to be neither worse nor not worse"""
+    """pass or fail: the result for an undecided run"""
     notes: list[Note]
     judged: JudgedMeans | None = None
-    """the drops by human labels and those of a judge, where there is one"""
+    """the drops by human labels and a judge's; None without a judge"""
     holes: bool = False
-    """whether it fails where the labels of unjudged documents leave a verdict open"""
+    """whether the gate fails if a verdict depends on the labels of unjudged documents"""
     floors: list[Floor] = field(default_factory=list)
 
     @property
     def names(self) -> list[str]:
-        """The new run, and the old one where there is one."""
+        """The new run, and the old one if there is one."""
         return [self.saved.name] if self.pairwise is None else list(self.pairwise.names)
 
     @property
     def alpha(self) -> float:
-        """The level of the tests."""
+        """The significance level of the tests."""
         return Design().alpha if self.pairwise is None else self.pairwise.design.alpha
 
     @property
     def is_corrected(self) -> bool:
-        """Whether the p-values that a measure is worse are corrected over several measures."""
+        """Whether the p-values of ‘worse’ are corrected over several measures."""
         return self.pairwise is not None and self.pairwise.is_corrected
 
     def as_dict(self) -> dict[str, Any]:
@@ -413,7 +413,7 @@ class Gate(Verdicts):
         return super().as_dict() | {"losers": losers}
 
     def summary(self) -> str:
-        """Return the verdict in a sentence, and which measures the labels of unjudged documents leave open."""
+        """Return the verdict in a sentence, and the measures that depend on the labels of unjudged documents."""
         told = [
             f"the drop of {change.measure} is between {change.holes_low:+.4f} and {change.holes_high:+.4f}, "
             f"the limit is {change.limit:g}"
@@ -424,7 +424,7 @@ class Gate(Verdicts):
         return f"{super().summary()}{left}"
 
     def _say_what_it_takes(self, change: Change) -> str:
-        """Return what an undecided measure lacks."""
+        """Return what is needed to decide an undecided measure."""
         assert self.pairwise is not None
         if change.p is None:
             return "one query cannot be tested"
@@ -439,7 +439,7 @@ class Gate(Verdicts):
         return f"{self.say_interval(change)}; deciding takes {count} if the true drop is as observed"
 
     def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
-        """Return the queries that lost most by a measure, the worst first, with their texts where these are given."""
+        """Return the queries with the largest losses by a measure, with their texts if these are given."""
         if self.pairwise is None:
             raise DataError("nothing was compared: there is no baseline")
         at = list(self.pairwise.measures).index(measure)
@@ -457,7 +457,7 @@ class Gate(Verdicts):
         return Table([*header, "text"], [[*row, texts.get(str(row[0]), "")] for row in rows])
 
     def caption(self) -> str:
-        """Return how it was decided."""
+        """Return the conditions, tests and policies of the gate."""
         queries = count_of(len(self.queries), "query")
         floors = ["The gate fails if a mean is below its floor, which is not tested."] if self.floors else []
         if self.pairwise is None:
@@ -483,7 +483,7 @@ class Gate(Verdicts):
         )
 
     def _describe_policies(self) -> str:
-        """Return the policies that are always said, and those that are unusual."""
+        """Return the policies that are always shown, and those that differ from the default."""
         usual = asdict(Settings())
         always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
         unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
@@ -492,7 +492,7 @@ class Gate(Verdicts):
 
 
 def _describe_correction(correction: str, measures: int) -> str:
-    """Return which p-values of several measures are corrected."""
+    """Return which p-values are corrected over several measures."""
     if correction == "none":
         return "neither ‘p worse’ nor ‘p not worse’ is corrected"
     worse = f"‘p worse’ is {CORRECTIONS[correction]}-corrected over {measures} measures"
@@ -534,14 +534,15 @@ def gate(
 ) -> Gate:
     """Decide whether a new run is worse than a baseline by more than `max_drop`: worse, not worse, or undecided.
 
-    `baseline` is a run, or what an earlier gate saved: a path to it, or `Gate.saved`, whose measures are taken where
-    none are given. `max_drop` says how much a mean may fall: a number, or {measure: number}; measures that are not
-    named there may not fall. A gate fails where a drop is shown to be larger than its limit, with `undecided="fail"`
-    also where it is not shown to be smaller, and with `strict` where it is larger, shown or not. `non_inferior`, in
-    place of `max_drop`, passes only where every measure is shown to fall by less than this. `floors`, {measure:
-    number}, fail a run whose mean is below, whatever the baseline, which may then be left out. With `holes`, it fails
-    where the labels of unjudged documents decide whether a drop is larger. `correction` is over the measures. With
-    `judge`, drops are estimated from human labels and those of a judge for more queries. The rest is as in compare.
+    `baseline` is a run, or the scores that an earlier gate saved: the path of the file, or `Gate.saved`. Saved scores
+    also provide the default for `measures`. `max_drop` is how much a mean may fall: a number, or {measure: number},
+    where measures that are not listed may not fall. The gate fails if a drop is shown to exceed its limit; with
+    `undecided="fail"`, also if it is not shown to stay within it; with `strict`, if it exceeds the limit, significantly
+    or not. With `non_inferior` instead of `max_drop`, it passes only if every measure is shown to fall by less than
+    that. `floors`, {measure: number}, fail a run with a lower mean, and need no baseline. With `holes`, the gate fails
+    if the labels of unjudged documents decide whether a drop exceeds its limit. `correction` is over the measures. With
+    `judge`, drops are estimated from human labels and those of a judge for more queries. All other options are those of
+    compare.
     """
     max_drop, undecided = settle_limits(max_drop, non_inferior, undecided)
     least = check_floors(floors)
@@ -585,7 +586,7 @@ def gate(
 
 
 def _check_conditions(floors: Mapping[str, float], *, compared: bool, drops: bool, judged: bool, holes: bool) -> None:
-    """Refuse conditions that do not go together."""
+    """Raise DataError if conditions cannot be combined."""
     if not compared and not floors:
         raise DataError("give a baseline to compare with, or floors")
     if not compared and (drops or holes):
@@ -597,7 +598,7 @@ def _check_conditions(floors: Mapping[str, float], *, compared: bool, drops: boo
 
 
 def find_saved(baseline: Any) -> tuple[Source | None, SavedScores | None]:
-    """Return the source of a baseline that is a file, and saved scores where it has them, or where it is such."""
+    """Return the source of a baseline that is a file, and its saved scores if it has any."""
     if not isinstance(baseline, str | os.PathLike):
         return None, baseline if isinstance(baseline, SavedScores) else None
     source = Source(baseline)
@@ -607,9 +608,9 @@ def find_saved(baseline: Any) -> tuple[Source | None, SavedScores | None]:
 def look_for_holes(
     verdict: Gate, qrels: Qrels, runs: tuple[Any, Any], columns: Names | None, settings: Settings, progress: Progress
 ) -> Gate:
-    """Return the verdict with the range of each drop over the labels of unjudged documents; it fails where one is open.
+    """Return the verdict with the range of each drop over the labels of unjudged documents; it fails if a drop is open.
 
-    A drop is open where it exceeds its limit with some labels and not with others.
+    A drop is open if it exceeds its limit for some labels and not for others.
     """
     new, old = (partial(open_as, run, columns, settings) for run in runs)
     measures = parse_all([change.measure for change in verdict.changes])
@@ -637,7 +638,7 @@ def decide(
     slope: object = "auto",
     bounds: Sequence[tuple[float, float]] = (),
 ) -> Gate:
-    """Decide by the scores of both runs on the queries that both have."""
+    """Return the verdict from the scores of both runs on their common queries."""
     old.check(new)
     at = {query: i for i, query in enumerate(old.queries)}
     rows = [i for i, query in enumerate(new.queries) if query in at]
@@ -669,7 +670,7 @@ def decide(
 def _sample(
     new: SavedScores, old: SavedScores, measures: list[str], queries: list[str], values: Floats
 ) -> tuple[Sample, Sample, Sample]:
-    """Return the values of the new run, of the old one, and the drops, by people and by the judge."""
+    """Return the values of the new run and of the old run, and the drops, by people and by the judge."""
     assert new.judge is not None
     assert old.judge is not None
     at = {query: i for i, query in enumerate(old.judge.queries)}
@@ -694,25 +695,25 @@ def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> li
 
 
 class Drops(NamedTuple):
-    """How much each measure fell, [measures], with intervals and tests."""
+    """The drop of each measure, [measures], with intervals and tests."""
 
     size: Floats
     low: Floats
     high: Floats
     worse: Floats
-    """p-values that a drop is larger than its limit"""
+    """p-values of drops above their limits"""
     within: Floats
-    """p-values that it is smaller"""
+    """p-values of drops below their limits"""
     moves: Bools
     """whether the two runs differ on any query"""
     losses: Ints
-    """on how many queries the new run is worse"""
+    """the number of queries on which the new run is worse"""
     deviation: Floats
-    """from query to query; 0 where nothing varies"""
+    """the standard deviation over queries; 0 if nothing varies"""
 
 
 def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | None) -> Drops:
-    """Return the drops by human labels, or where there is a judge by both."""
+    """Return the drops by human labels, combined with a judge's if there is one."""
     design, queries = pairwise.design, pairwise.values.shape[1]
     by_query = np.stack([round_off(table[:, 1] - table[:, 0], table) for table in pairwise.weighed], axis=1)
     beyond, losses = _beyond(pairwise, limits), np.count_nonzero(by_query > 0, axis=0)
@@ -734,14 +735,14 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
 
 
 def _cut(pairwise: Pairwise, ends: Intervals) -> Intervals:
-    """Return the intervals of drops [measures], each cut at the largest difference that its measure can have."""
+    """Clip the intervals of drops [measures] to the largest possible difference by each measure."""
     return Intervals(*(np.clip(end, -np.array(pairwise.widest), pairwise.widest) for end in ends))
 
 
 def _changes(
     pairwise: Pairwise, limits: dict[str, float], drops: Drops, *, strict: bool, undecided: str
 ) -> list[Change]:
-    """Return what became of each measure."""
+    """Return the change and the verdict of each measure."""
     design, queries = pairwise.design, pairwise.values.shape[1]
     adjusted = pairwise.correct(drops.worse[:, None])[:, 0]
     p_values = [drops.worse.tolist(), adjusted.tolist(), drops.within.tolist()]
@@ -760,7 +761,7 @@ def _changes(
 
 
 def p_of_limits(beyond: Floats, design: Design) -> tuple[Floats, Floats]:
-    """Return p-values [measures] that drops are above their limits, and below, from drops minus limits by query."""
+    """Return p-values [measures] of drops above and below their limits, from drops minus limits by query."""
     above, below = (
         p_of_differences(side, design.test, design.resamples, design.seed, one_sided=True) for side in (beyond, -beyond)
     )
@@ -770,12 +771,11 @@ def p_of_limits(beyond: Floats, design: Design) -> tuple[Floats, Floats]:
 def _what_it_takes(
     drop: float, deviation: float, limit: float, queries: int, design: Design, measures: int
 ) -> tuple[float | None, int | None]:
-    """Return from which drop on the gate says worse with a power of 0.8, and how many queries would decide.
+    """Return the smallest drop that is detected with a power of 0.8, and the number of queries that would decide.
 
-    Of several measures the level is that of the first step of the correction. The power is that of the t-test, which
-    randomization and bootstrap come near to; tests by signs need as many queries as it takes for 1 / 2^n to be below
-    the level. With a judge, the queries are human ones, beside as many more of the
-    judge's as there are now.
+    With several measures, the level is that of the first step of the correction. The power is that of the t-test, which
+    approximates randomization and bootstrap; tests by signs need enough queries for 1 / 2^n to be below the level. With
+    a judge, queries are human ones, and the judge's other queries stay.
     """
     if queries < 2 or deviation == 0:
         return None, None
@@ -790,7 +790,7 @@ def _what_it_takes(
 
 
 def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
-    """Say what there is to note about the tests: none is made, or another one, or none that could show anything."""
+    """Return notes on tests that are not performed, are replaced, or can never be significant."""
     notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few", "spreadless")]
     if pairwise.values.shape[1] < 2:
         return notes
@@ -817,7 +817,7 @@ def _find_coarse(pairwise: Pairwise, limits: dict[str, float]) -> tuple[Floats, 
 
 
 def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
-    """Return [queries, measures]: drops minus limits, times the weights of the queries."""
+    """Return the weighted drops minus limits [queries, measures]."""
     columns = []
     for table, limit in zip(pairwise.values, limits.values(), strict=True):
         beyond = round_off(table[:, 1] - table[:, 0], table) - limit
@@ -826,7 +826,7 @@ def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
 
 
 def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:
-    """Say which drops so few queries would miss."""
+    """Note the smallest detectable drops of undecided measures."""
     sizes = [
         f"{c.measure} {c.detectable:.4f}" for c in changes if c.verdict == "undecided" and c.detectable is not None
     ]

@@ -1,7 +1,8 @@
-"""Systems with several runs each: seeds, repetitions of a training, a retriever that draws at random.
+"""Systems with several runs each, such as seeds or repeated training.
 
-The query stays the unit. What is compared on a query is the mean of a system's runs, and how much these runs differ
-from one another counts as well. Pooled as if they were queries, repeats would prove what one more seed would refute.
+The query remains the unit of analysis. On each query, the mean over the runs of a system is compared, and standard
+errors include the variance between runs. Repetitions do not count as additional queries, which would overstate the
+evidence.
 """
 
 import glob
@@ -34,14 +35,14 @@ EXAMPLE = "{'bm25': ['bm25.1.run', 'bm25.2.run'], 'dense': ['dense.1.run', 'dens
 
 
 class Groups(NamedTuple):
-    """Runs by name, and which of them belong to which system."""
+    """Runs by name, and the runs of each system."""
 
     runs: dict[str, Any]
     members: dict[str, list[str]]
 
     @classmethod
     def of(cls, runs: Any) -> "Groups | None":
-        """Take {system: [runs]} apart; None where no system has a list of runs.
+        """Split {system: [runs]} into runs and systems; return None if no system has a list of runs.
 
         >>> Groups.of({"bm25": ["a/1.run", "a/2.run"], "dense": {"q1": ["d1"]}}).members
         {'bm25': ['bm25/1', 'bm25/2'], 'dense': ['dense']}
@@ -61,14 +62,14 @@ class Groups(NamedTuple):
 
 
 def _names(runs: list[Any]) -> list[str]:
-    """Return what the runs of a system are called: by their files, or by number."""
+    """Return names for the runs of a system: those of their files, or numbers."""
     if all(isinstance(run, str | os.PathLike) for run in runs):
         return run_names([os.fspath(run) for run in runs])
     return [str(number) for number in range(1, len(runs) + 1)]
 
 
 def _holds_runs(value: Any) -> bool:
-    """Return whether this is a list of runs, and not one run as a list of records."""
+    """Return whether this is a list of runs, as opposed to one run as a list of records."""
     return isinstance(value, list | tuple) and not hasattr(value, "_fields") and all(map(_is_run, value))
 
 
@@ -83,7 +84,7 @@ def _is_run(value: Any) -> bool:
 
 
 def match_files(pattern: str, named: str) -> list[str]:
-    """Return the files that a pattern matches, or the one that has this very name; `named` is what messages call it."""
+    """Return the file of this name, or the files that match a pattern; `named` is its name in messages."""
     if os.path.exists(pattern):
         return [pattern]
     files = sorted(path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path))
@@ -93,7 +94,7 @@ def match_files(pattern: str, named: str) -> list[str]:
 
 
 def check_design(design: Design) -> None:
-    """Refuse what is not derived for systems with several runs."""
+    """Raise DataError for options that are not derived for systems with several runs."""
     if design.test != "t":
         raise DataError(
             f"the test {design.test} is not derived for systems with several runs: use t, or compare one run of each"
@@ -106,18 +107,18 @@ def check_design(design: Design) -> None:
 
 
 class Spread(NamedTuple):
-    """How much the runs of one system vary by one measure, as parts of the variance of its mean; 0 for one run."""
+    """Components of the variance of a system's mean by one measure; 0 for one run."""
 
     runs: float
-    """the variance of the runs' means, over the number of runs"""
+    """the variance of the runs' means, divided by the number of runs"""
     rest: float
-    """the mean square of what query and run leave, over the number of values"""
+    """the residual mean square of queries and runs, divided by the number of values"""
 
 
 def spread_of(values: Floats) -> Spread:
-    """Return how much runs vary, from their values [queries, runs].
+    """Return the components of the variance from values [queries, runs].
 
-    >>> spread_of(np.array([[0.0, 1.0], [0.5, 0.5]]))  # means .25, .75; what query and run leave is ±.25
+    >>> spread_of(np.array([[0.0, 1.0], [0.5, 0.5]]))  # means .25, .75; residuals ±.25
     Spread(runs=0.0625, rest=0.0625)
     """
     queries, runs = values.shape
@@ -132,16 +133,16 @@ def spread_of(values: Floats) -> Spread:
 
 
 def estimate(differ: Floats, repeats: Sequence[Floats], pairs: Pairs) -> tuple[Estimates, list[Shares | None]]:
-    """Return the differences of pairs of systems with their standard errors, and where their variance comes from.
+    """Return the differences of pairs of systems with their standard errors, and the components of their variance.
 
     `differ` [queries, pairs] are the differences of the systems' means over their runs, `repeats` the values
     [queries, runs] of each system. The variance of the mean difference is
 
         s²_D/n + max(0, s²_A/R_A + s²_B/R_B − rest),  rest = MSE_A/(n·R_A) + MSE_B/(n·R_B)
 
-    with s²_D over queries, s²_A and s²_B over the means of runs, and the mean square of what query and run leave, which
-    both kinds of terms contain; it is never less than the rest. A system with one run has no term of its own: that run
-    stands for itself.
+    with s²_D over queries, s²_A and s²_B over the means of runs, and MSE the residual mean square of queries and runs,
+    which both kinds of terms contain. The variance is at least the rest. A system with one run has no term: the result
+    is about that run.
     """
     queries = len(differ)
     spreads = [spread_of(values) for values in repeats]
@@ -169,12 +170,12 @@ def estimate(differ: Floats, repeats: Sequence[Floats], pairs: Pairs) -> tuple[E
 
 
 def _total_freedom(shares: Floats, freedom: Ints, of_queries: int) -> Floats:
-    """Return the degrees of freedom of a difference, from the shares of the variance that runs have [2, pairs].
+    """Return the degrees of freedom of a difference from the shares [2, pairs] of the variance due to runs.
 
-    Satterthwaite's are 1 / Σ share²/ν. Two or three runs that happen to be alike make their share small and, squared,
-    next to nothing: at α = .05, up to .13 of the verdicts are wrong. With the exponent 2 − 2/(3ν) for each of two
-    systems, and 1 where only one of them has runs that differ, errors are .04 to .06 in most of the cases that were
-    simulated; docs/guides/systems.md has the others. With more runs, it is Satterthwaite's.
+    Satterthwaite's formula is 1 / Σ share²/ν. If two or three runs happen to agree, their squared share is nearly 0,
+    and at α = .05 the error rate is up to .13. With the exponent 2 − 2/(3ν) for each of two systems, and 1 if the runs
+    of only one system differ, error rates are .04 to .06 in most simulated cases; docs/guides/systems.md has the
+    others. With many runs, this approaches Satterthwaite's formula.
 
     >>> _total_freedom(np.array([[0.4], [0.4]]), np.array([[9], [9]]), 499).round(1).tolist()
     [26.2]
@@ -196,12 +197,12 @@ class GroupedPairs(Estimated):
     """Pairs of systems with several runs each; `values` are the means over the runs of each system."""
 
     repeats: Sequence[Floats] = ()
-    """the values [measures, queries, runs] of each system"""
+    """values [measures, queries, runs] of each system"""
     subject: ClassVar[str] = "system"
 
     @property
     def test_name(self) -> str:
-        """What the test is called."""
+        """The name of the test."""
         return "t-test of systems over queries and runs"
 
     @cached_property
@@ -211,7 +212,7 @@ class GroupedPairs(Estimated):
 
     @cached_property
     def shares(self) -> list[list[Shares | None]]:
-        """Where the variance of each difference comes from, by measure."""
+        """The components of the variance of each difference, by measure."""
         return [shares for _, shares in self._estimated]
 
     @cached_property
@@ -227,12 +228,12 @@ class GroupedPairs(Estimated):
         return estimate(differ, repeats, self.pairs)
 
     def intervals_on(self, measure: int, queries: Ints) -> Intervals:
-        """Return the intervals of the differences on some of the queries, each by itself."""
+        """Return the uncorrected intervals of the differences on some of the queries."""
         return self.cut(self._estimate(measure, queries)[0].intervals(1 - self.design.alpha), measure)
 
     @property
     def leaves_out_at_once(self) -> bool:
-        """They do not: every query also tells how much runs vary."""
+        """False: every query contributes to the variance between runs."""
         return False
 
     def leave_out(self, query: int) -> Self:
@@ -241,7 +242,7 @@ class GroupedPairs(Estimated):
         return replace(super().leave_out(query), repeats=repeats)
 
     def rows(self) -> Iterator[Pair]:
-        """Yield all there is to know of each pair, measure by measure."""
+        """Yield the results of each pair, measure by measure."""
         known = [
             (None if np.isnan(e.error[i]) else float(e.freedom[i]), shares[i])
             for e, shares in self._estimated
@@ -252,19 +253,19 @@ class GroupedPairs(Estimated):
 
 
 class SystemBoard(Leaderboard):
-    """Systems by name, each the mean of its runs, on the queries that count for all runs."""
+    """Systems by name, each with the mean of its runs, on the queries that count for all runs."""
 
     subject = "system"
 
     def __init__(self, results: Evaluations, members: dict[str, list[str]]) -> None:
-        """Take the results of all runs, and which of them belong to which system."""
+        """Keep the results of all runs, and the runs of each system."""
         super().__init__(results)
         self.members = members
         for system, runs in members.items():
             self._check_shared(system, runs)
 
     def _check_shared(self, system: str, runs: list[str]) -> None:
-        """Refuse runs that are parts of one run: folds, each with queries of its own."""
+        """Raise DataError if the runs are parts of one run, such as folds with different queries."""
         answered = np.stack([self.results.evaluations[run].hits.answered for run in runs])
         if len(runs) > 1 and answered.any(axis=1).all() and not (answered.sum(axis=0) > 1).any():
             raise DataError(
@@ -274,7 +275,7 @@ class SystemBoard(Leaderboard):
 
     @cached_property
     def names(self) -> list[str]:
-        """The systems, best first by the first measure; equal ones by name."""
+        """The systems, best first by the first measure; systems with equal means by name."""
         first = next(iter(self.measures))
         return sorted(self.members, key=lambda name: (-self._mean(name, first), name))
 
@@ -293,18 +294,18 @@ class SystemBoard(Leaderboard):
 
     @cached_property
     def values(self) -> Floats:
-        """[measures, queries, systems] the means over the runs of each system, whatever their order."""
+        """[measures, queries, systems] the means over the runs of each system, independent of their order."""
         return np.stack([np.sort(values, axis=2).mean(axis=2) for values in self.repeats], axis=2)
 
     def pairwise(self, design: Design) -> GroupedPairs:
-        """Return the pairs of systems, to be tested by a design."""
+        """Return the pairs of systems under a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
         shared = (self.values, self.means, self.names, list(self.measures), design, bounds, self.weights)
         return GroupedPairs(*shared, repeats=self.repeats)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
-        """How far each mean moves with the order of ties, by system and measure: the mean over its runs."""
+        """{system: {measure: range}} of the means that depend on the order of ties, averaged over runs."""
         return {name: dict(self._tie_ranges(name)) for name in self.names}
 
     def _tie_ranges(self, system: str) -> Iterator[tuple[str, TieRange]]:
@@ -320,7 +321,7 @@ class SystemBoard(Leaderboard):
                 yield measure, TieRange(measure, mean, low / len(runs), high / len(runs), *counts)
 
     def measure(self, name: str, measure: str) -> float:
-        """Return the mean of a system by any measure, also by one that is not on the board."""
+        """Return the mean of a system by any measure, even one that the leaderboard does not have."""
         means = [super(SystemBoard, self).measure(run, measure) for run in self.members[name]]
         return fsum(means) / len(means)
 
@@ -333,11 +334,11 @@ class SystemBoard(Leaderboard):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries, documents and runs."""
+        """Notes on queries, documents and runs."""
         return [*self._note_runs(), *super().notes]
 
     def _note_runs(self) -> list[Note]:
-        """Say what the numbers of runs mean for the verdicts."""
+        """Note what the numbers of runs imply for the verdicts."""
         systems, counts = len(self.members), {name: len(self.members[name]) for name in self.names}
         notes = []
         single = [name for name, count in counts.items() if count == 1]
@@ -390,12 +391,12 @@ class SystemRuns(NamedTuple):
 
 
 class Systems(Result):
-    """How much the runs of each system differ, and where the variance of each difference comes from."""
+    """The variation between the runs of each system, and the components of the variance of each difference."""
 
     notes: ClassVar[Sequence[Note]] = ()
 
     def __init__(self, board: SystemBoard, pairs: Sequence[Pair]) -> None:
-        """Take the systems and their pairs."""
+        """Keep the systems and their pairs."""
         self._board, self._pairs, self.members = board, pairs, board.members
 
     @cached_property
@@ -411,11 +412,11 @@ class Systems(Result):
         return rows
 
     def table(self) -> Table:
-        """Return one row per measure and system: its runs."""
+        """Return one row per measure and system: the mean, deviation and range of its runs."""
         return Table(SystemRuns._fields, [list(row) for row in self.rows])
 
     def shares_table(self) -> Table | None:
-        """Return one row per measure and pair: shares of the variance; None where no system has repeats."""
+        """Return one row per measure and pair: components of the variance; None if no system has several runs."""
         if not any(pair.shares for pair in self._pairs):
             return None
         rows: list[list[Cell]] = [
@@ -430,7 +431,7 @@ class Systems(Result):
         return [self.table(), *([shares] if shares else [])]
 
     def remarks(self) -> list[str]:
-        """Return what the columns are."""
+        """Return the meaning of the columns."""
         runs = "deviation: the standard deviation of the means of a system's runs"
         shares = (
             "; queries, runs, rest: where the variance of a difference comes from; freedom: degrees of freedom of t"

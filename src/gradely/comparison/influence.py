@@ -1,4 +1,4 @@
-"""Influence: how much the verdict on a pair of runs depends on single queries."""
+"""The influence of single queries on the verdict about a pair of runs."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,34 +17,34 @@ from gradely.evaluation.result import Result
 from gradely.tables import Cell, PValue, Table
 
 FEWEST = 3
-"""one query is left out, and a test takes two"""
+"""leaving out one query must leave two for a test"""
 SHOWN = 5
-"""queries that are named in a row of the table"""
+"""number of queries named in a row of the table"""
 MOST = 2_000
-"""with more queries than this, only t is tested again without each of them: it has a closed form"""
+"""maximum number of queries for tests other than t, which has a closed form without each query"""
 ROUNDING = 1e-12
-"""of a sum of squares, what is left when all the rest is the same"""
+"""relative tolerance below which a remaining sum of squares is 0"""
 
 
 class Without(NamedTuple):
-    """A pair of runs by one measure, tested again without one query."""
+    """A pair of runs by one measure, tested without one query."""
 
     measure: str
     first: str
     second: str
     query: str
     difference: float
-    """on that query, the first minus the second"""
+    """the first run minus the second, on this query"""
     adjusted: float
-    """the corrected p-value without it"""
+    """the corrected p-value without this query"""
     significant: bool
     changes: bool
-    """whether the verdict differs without it"""
+    """whether the verdict changes without this query"""
 
 
 @dataclass(eq=False, repr=False)
 class Influence(Result):
-    """All pairs of runs, tested again without each query in turn."""
+    """All pairs of runs, tested without each query in turn."""
 
     pairwise: Pairwise
     queries: Sequence[str]
@@ -52,7 +52,7 @@ class Influence(Result):
 
     @cached_property
     def adjusted(self) -> Floats:
-        """[queries, measures, pairs] the corrected p-values without each query; none where there are too few."""
+        """[queries, measures, pairs] corrected p-values without each query; empty if there are too few queries."""
         pairwise, queries = self.pairwise, len(self.queries)
         shape = (len(pairwise.measures), pairwise.count)
         if queries < FEWEST or not pairwise.count:
@@ -68,11 +68,11 @@ class Influence(Result):
 
     @cached_property
     def changes(self) -> Bools:
-        """[queries, measures, pairs] whether the verdict differs without a query."""
+        """[queries, measures, pairs] whether the verdict changes without a query."""
         return np.asarray((self.adjusted < self.pairwise.design.alpha) != self.pairwise.significant)
 
     def rows(self) -> Iterator[Without]:
-        """Yield every pair on every measure without each query."""
+        """Yield the result of each measure, query and pair without that query."""
         pairwise = self.pairwise
         for m, measure in enumerate(pairwise.measures):
             differ = differences(pairwise.values[m], pairwise.pairs)
@@ -83,7 +83,7 @@ class Influence(Result):
                     yield Without(measure, *pair, query, *row)
 
     def table(self) -> Table:
-        """Return one row per measure and pair: its p-value, the range without one query, and what turns the verdict."""
+        """Return one row per measure and pair: p, its range without one query, and queries that change the verdict."""
         pairwise, rows = self.pairwise, list[list[Cell]]()
         for m, measure in enumerate(pairwise.measures if len(self.adjusted) else []):
             for i, pair in enumerate(pairwise.named_pairs):
@@ -99,7 +99,7 @@ class Influence(Result):
         return Table(Without._fields, [list(row) for row in self.rows()])
 
     def caption(self) -> str:
-        """Return what the numbers are of."""
+        """Return the meaning of the columns."""
         if len(self.queries) < FEWEST:
             return f"no query can be left out: that takes at least {FEWEST} queries"
         kind = "corrected p-values" if self.pairwise.is_corrected else "p-values"
@@ -110,10 +110,10 @@ class Influence(Result):
 
 
 def leave_one_out(differ: Floats) -> Floats:
-    """Return the p-values of t [queries, pairs] without each query in turn, from the sums over all of them.
+    """Return the p-values [queries, pairs] of t without each query in turn, computed from sums over all queries.
 
-    Without query i the mean is m - c/(n-1), c its distance from the mean m, and the sum of squares around it is less by
-    c² n/(n-1). Where all that is left is the same there is no t: p is that of the exact randomization test, as always.
+    Without query i, the mean is m - c/(n-1), where c is the distance of i from the mean m, and the sum of squares is
+    smaller by c² n/(n-1). If the remaining differences are equal, p is that of the exact randomization test.
     """
     queries, mean = len(differ), differ.mean(axis=0)
     centred, rest = differ - mean, queries - 1

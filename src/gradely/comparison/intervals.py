@@ -13,32 +13,32 @@ from gradely.comparison.tests import Chances, lacks_spread
 from gradely.data.ids import Bools, Floats, Ints
 
 DRAWS = 10_000
-"""as for the tests; of this number of draws, 250 lie beyond each end of an interval of 95 %"""
+"""resamples of the bootstrap, as for tests: 250 lie beyond each end of a 95 % interval"""
 SPREADLESS = 0.2
-"""where more draws than this share of a tail have no spread, t says too little about that tail. By simulation, the
-studentised bootstrap covers .95 to .97 below it; above it (fewer than 5 queries, values nearly all the same) as little
-as .5, where t intervals cover .9 and more"""
+"""if more draws than this share of a tail have no spread, t intervals are used. In simulations, the coverage of the
+studentised bootstrap is .95 to .97 below this limit. Above it (fewer than 5 queries, or nearly constant values), it can
+be as low as .5, while t intervals cover .9 and more"""
 ABSURD = 3.0
-"""a bootstrap interval that reaches this many times as far as t's to one side rests on draws with hardly any spread"""
+"""bootstrap intervals that extend this many times as far as t intervals depend on draws with almost no spread"""
 
 
 class Intervals(NamedTuple):
-    """The ends of intervals, column by column; NaN where there is none."""
+    """The ends of the interval of each column; NaN if there is none."""
 
     low: Floats
     high: Floats
 
 
 class Estimates(NamedTuple):
-    """The differences of some pairs by one measure, [pairs], and how sure they are."""
+    """Estimates by one measure, [pairs], mostly differences of pairs, with their standard errors."""
 
     difference: Floats
     error: Floats
-    """the standard error; NaN where nothing varies, so that there is no t"""
+    """the standard error; NaN if nothing varies, and then there is no t"""
     freedom: Floats
     """the degrees of freedom of t"""
     units: Floats
-    """on how many queries, or collections, the difference was observed"""
+    """the number of queries or collections"""
 
     @classmethod
     def of(cls, values: Floats) -> "Estimates":
@@ -54,18 +54,18 @@ class Estimates(NamedTuple):
         return Estimates(*(column[[pair]] for column in self))
 
     def p_values(self) -> Floats:
-        """Return the two-sided p-values; where nothing varies, those of the exact randomization test, 2 / 2^n."""
+        """Return two-sided p-values; if nothing varies, those of the exact randomization test, 2 / 2^n."""
         exact = np.where(self.difference == 0, 1.0, 2.0 ** (1 - self.units))
         return np.where(self.constant, exact, 2 * t_tail(np.abs(self.difference) / self._divisor, self._freedom))
 
     def p_above(self, limits: Any) -> Floats:
-        """Return the one-sided p-values that differences are above their limits."""
+        """Return one-sided p-values of the hypothesis that differences exceed their limits."""
         beyond = self.difference - limits
         exact = np.where(beyond > 0, 0.5**self.units, 1.0)
         return np.where(self.constant, exact, t_tail(beyond / self._divisor, self._freedom))
 
     def p_below(self, limits: Any) -> Floats:
-        """Return the one-sided p-values that differences are below their limits."""
+        """Return one-sided p-values of the hypothesis that differences are below their limits."""
         return self._replace(difference=-self.difference).p_above(-np.asarray(limits))
 
     def around(self, reach: float) -> Intervals:
@@ -73,27 +73,27 @@ class Estimates(NamedTuple):
         return Intervals(self.difference - reach * self.error, self.difference + reach * self.error)
 
     def intervals(self, level: Any) -> Intervals:
-        """Return the t intervals of a level, which may be another for each pair; NaN where nothing varies."""
+        """Return t intervals; the level may differ between pairs. They are NaN if nothing varies."""
         tails = (1 - np.broadcast_to(level, self.error.shape)) / 2
         reach = [t_upper(float(tail), float(freedom)) for tail, freedom in zip(tails, self._freedom, strict=True)]
         half = np.asarray(reach, np.float64).reshape(self.error.shape) * self.error
         return Intervals(self.difference - half, self.difference + half)
 
     def tost(self, rope: float) -> Floats:
-        """Return the p-values of equivalence: the larger one of two one-sided t-tests (Schuirmann 1987)."""
+        """Return p-values of equivalence (TOST): the larger of two one-sided p-values (Schuirmann 1987)."""
         size = np.abs(self.difference)
         inside = np.where(size < rope, 0.5**self.units, 1.0)
         return np.where(self.constant, inside, t_tail((rope - size) / self._divisor, self._freedom))
 
     def chances(self, rope: float) -> Chances:
-        """Return the posterior chances with the prior that says nothing: above rope, within, below; NaN without t."""
+        """Return posterior probabilities of differences above, within and below the margin under a flat prior."""
         above = t_tail((rope - self.difference) / self._divisor, self._freedom)
         below = t_tail((rope + self.difference) / self._divisor, self._freedom)
         return Chances(*(np.where(self.constant, np.nan, part) for part in (above, 1 - above - below, below)))
 
     @property
     def constant(self) -> Bools:
-        """Where nothing varies."""
+        """Whether nothing varies."""
         return np.isnan(self.error)
 
     @property
@@ -121,7 +121,7 @@ def t_intervals(values: Floats, level: float) -> Intervals:
 
 
 def t_quantile(queries: int, level: float) -> float:
-    """Return how many standard errors a t interval reaches to each side."""
+    """Return half the width of a t interval in standard errors."""
     if queries < 2:
         return np.nan
     tail = (1 - level) / 2
@@ -129,10 +129,10 @@ def t_quantile(queries: int, level: float) -> float:
 
 
 def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int = DRAWS) -> float:
-    """Return how many standard errors intervals reach to each side that hold for all columns at once; maybe NaN.
+    """Return half the width of simultaneous intervals in standard errors; NaN if there are none.
 
-    As many as the largest |t| of all columns has, where the signs of the centred queries are drawn at random (as in the
-    max-t test), and never fewer than a t interval.
+    It is a quantile of the largest |t| of all columns under random signs of the centred queries, as in the max-t test,
+    and at least the width of a t interval.
     """
     queries, spread = len(values), ~_find_constant(values)
     if queries < 2 or not spread.any():
@@ -149,8 +149,8 @@ def simultaneous_reach(values: Floats, level: float, seed: int, resamples: int =
 def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DRAWS) -> Intervals:
     """Return the studentised bootstrap interval of the mean of each column (Efron and Tibshirani 1993, 12.5).
 
-    Draws without spread have no t and are left out. Where they are many (SPREADLESS), or where draws with next to no
-    spread make an interval absurdly long (ABSURD), the t interval takes its place.
+    Draws without spread have no t and are ignored. If there are many (SPREADLESS), or if draws with almost no spread
+    make an interval implausibly long (ABSURD), the t interval is returned instead.
     """
     low, high = t_intervals(values, level)
     spread = np.flatnonzero(~_find_constant(values)) if len(values) > 1 else np.zeros(0, np.int64)
@@ -165,13 +165,13 @@ def bootstrap_intervals(values: Floats, level: float, seed: int, draws: int = DR
 
 
 def keep_within(intervals: Intervals, bounds: tuple[float, float], values: Floats) -> Intervals:
-    """Return intervals of means cut at the bounds of a measure, which are not believed where a value lies beyond."""
+    """Clip intervals of means to the bounds of a measure, or to the range of the values if it is wider."""
     low, high = min(bounds[0], float(values.min())), max(bounds[1], float(values.max()))
     return Intervals(*(np.clip(end, low, high) for end in intervals))
 
 
 def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tuple[Floats, Floats, Bools]:
-    """Return the two outer quantiles of t of each column, and whether enough draws had spread."""
+    """Return the lower and upper quantile of t of each column, and whether enough draws have spread."""
     centred, rows = table - table.mean(axis=0), 0
     t = np.empty((draws, table.shape[1]))
     for counts in tests.draw_counts(len(table), draws, seed):
@@ -184,7 +184,7 @@ def _drawn_quantiles(table: Floats, level: float, seed: int, draws: int) -> tupl
 
 
 def _quantile(ordered: Floats, counts: Ints, share: float) -> Floats:
-    """Return a quantile of each column, whose first `counted` rows are sorted numbers, as np.quantile does of them."""
+    """Return a quantile of the first `counts` values of each sorted column, as np.quantile does."""
     place = np.maximum(counts - 1, 0) * share
     low = place.astype(np.int64)
     columns, high = np.arange(len(counts)), np.minimum(low + 1, np.maximum(counts - 1, 0))

@@ -1,4 +1,4 @@
-"""Human and machine labels of the same runs: which queries both have, the values by both, and pairs tested by both."""
+"""Runs measured by human labels and by a judge's: their common queries, the values by both, and tests of pairs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -28,30 +28,30 @@ from gradely.settings import Settings
 from gradely.tables import count_of
 
 ALIKE = 0.9
-"""where people and judge have a smaller share of the documents of a query in common, a note says so"""
+"""a note lists queries where people and the judge share a smaller part of the judged documents"""
 UNLIKE = 1.5
-"""where the judge labelled this many times more documents of the human queries than of others, or fewer, too"""
+"""a note says if the judge labelled more documents per human query than per other query, or fewer, by this factor"""
 
 WEIGHTED = "weights of queries are not derived for the labels of a judge: leave them out, or the judge"
 
 
 class JudgedRuns(NamedTuple):
-    """The values of several runs by human labels on n queries, and by those of a judge on N."""
+    """The values of several runs by human labels on n queries, and by a judge's labels on N queries."""
 
     names: list[str]
-    """of the runs, as they were given"""
+    """the names of the runs in the order of the input"""
     results: Evaluations
-    """by human labels"""
+    """the results by human labels"""
     human: Floats
-    """[measures, n, runs]"""
+    """[measures, n, runs] values by human labels"""
     judged: Floats
-    """[measures, N, runs]"""
+    """[measures, N, runs] values by the judge's labels"""
     queries: list[str]
     """the n queries that people judged"""
     every: list[str]
-    """the N queries"""
+    """the N queries that the judge labelled"""
     segments: Mapping[str, str] | None
-    """the segment of each of the N queries, where they are asked for"""
+    """the segment of each of the N queries, with `by`"""
     notes: list[Note]
 
     @property
@@ -61,27 +61,27 @@ class JudgedRuns(NamedTuple):
 
     @property
     def settings(self) -> Settings:
-        """How the runs were evaluated."""
+        """The settings of the evaluation."""
         return self.results.settings
 
     @property
     def rows(self) -> Ints:
-        """Where the human queries are among the N."""
+        """The indices of the n human queries among the N."""
         at = {query: i for i, query in enumerate(self.every)}
         return np.array([at[query] for query in self.queries], np.int64)
 
     def sample(self, measure: int) -> Sample:
-        """Return the values of the runs by one measure, a column each."""
+        """Return the values by one measure, with a column per run."""
         return Sample(self.human[measure], self.judged[measure], self.rows)
 
     def differences(self, measure: int, pairs: Pairs | None = None) -> Sample:
-        """Return the differences of pairs of runs, all of them by default, a column each."""
+        """Return the differences by one measure, with a column per pair, by default for all pairs."""
         first, second = all_pairs(len(self.names)) if pairs is None else pairs
         human, judged = self.human[measure], self.judged[measure]
         return Sample(human[:, first] - human[:, second], judged[:, first] - judged[:, second], self.rows)
 
     def split(self) -> "dict[str, JudgedRuns]":
-        """Return the runs on each segment of the queries; refuse one with too few human queries."""
+        """Return the runs on each segment; raise DataError for a segment with too few human queries."""
         if self.segments is None:
             return {}
         of = np.array([self.segments[query] for query in self.every])
@@ -118,7 +118,7 @@ def judge_runs(
     by: Any = None,
     exclude: Any = None,
 ) -> JudgedRuns:
-    """Read both qrels, and evaluate the runs by both."""
+    """Read both qrels, and evaluate the runs against both."""
     only = name_queries(queries)
     every = read_selected(judge, settings, columns, only=only, by=by, exclude=exclude)
     labelled = read_selected(human, settings, columns, exclude=exclude)
@@ -143,14 +143,14 @@ def judge_runs(
 
 
 def stack_values(results: Evaluations) -> Floats:
-    """Return [measures, queries, runs]."""
+    """Return the values [measures, queries, runs]."""
     return np.stack([evaluation.table.T for evaluation in results.evaluations.values()], axis=2)
 
 
 def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels, list[Note]]:
-    """Return the human labels of the queries that the judge has, too; refuse too few of them.
+    """Return the human labels of the queries that the judge labelled, with notes; raise DataError if there are too few.
 
-    Where queries were selected, nothing is said of the others.
+    If queries were selected, there is no note on the others.
     """
     if human.weights is not None or judge.weights is not None:
         raise DataError(WEIGHTED)
@@ -172,7 +172,7 @@ def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels,
 
 
 def _check_segments(judge: Qrels) -> None:
-    """Refuse queries without a segment: an estimate over segments needs that of every query."""
+    """Raise DataError for queries without a segment: an estimate over segments needs the segment of every query."""
     segments = judge.segments or {}
     lacking = [query for query in judge.queries if query not in segments]
     if lacking:
@@ -181,7 +181,7 @@ def _check_segments(judge: Qrels) -> None:
 
 
 def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
-    """Say where people and judge judged other documents, or the judge other queries in another way."""
+    """Note queries with different documents labelled by people and the judge, and uneven labelling by the judge."""
     apart = []
     for query in human.queries:
         theirs, its = set(human.documents(query)), set(judge.documents(query))
@@ -206,7 +206,7 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
 
 
 def _note_copies(human: Qrels, judge: Qrels) -> list[Note]:
-    """Say where the judge never differs from people: then its labels may be theirs, which were to correct it."""
+    """Note that the judge never differs from people: its labels may be copies of the human ones."""
     pairs = [
         (label, its[document])
         for query in human.queries
@@ -224,7 +224,7 @@ def _note_copies(human: Qrels, judge: Qrels) -> list[Note]:
 
 
 def check_judged(design: Design, settings: Settings, slope: object, *, weights: Any = None, groups: Any = None) -> None:
-    """Refuse what is not derived for human labels beside those of a judge."""
+    """Raise DataError for options that are not derived for human labels combined with a judge's."""
     if weights is not None:
         raise DataError(WEIGHTED)
     if settings.empty != "zero":
@@ -244,19 +244,19 @@ def check_judged(design: Design, settings: Settings, slope: object, *, weights: 
 
 @dataclass(eq=False, repr=False)
 class JudgedPairs(Estimated):
-    """Pairs of runs, tested by human labels and those of a judge; `values` are by human labels."""
+    """Pairs of runs tested by human labels and a judge's; `values` are by human labels."""
 
     judged: JudgedRuns | None = None
     slope: object = "auto"
 
     @property
     def test_name(self) -> str:
-        """What the test is called."""
+        """The name of the test."""
         return "t-test of the regression estimator from human labels and a judge's"
 
     @property
     def means_method(self) -> str:
-        """How the intervals of means come about."""
+        """The method of the intervals of means."""
         return "by the same estimator"
 
     def _runs(self) -> JudgedRuns:
@@ -276,18 +276,18 @@ class JudgedPairs(Estimated):
 
     @cached_property
     def differing(self) -> Bools:
-        """Where two runs differ on any query, by people or by the judge."""
+        """Whether two runs differ on any query, by human labels or by the judge's."""
         samples = (self._runs().differences(m, self.pairs) for m in range(len(self.measures)))
         return np.stack([np.round(np.concatenate(sample[:2]), DIGITS).any(axis=0) for sample in samples])
 
     @cached_property
     def means_by_t(self) -> Bools:
-        """Nowhere: the bootstrap has no place here."""
+        """False for all means, whose intervals are never bootstrap intervals."""
         return np.zeros(self.means.shape, np.bool_)
 
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
-        """The intervals of the means, measure by measure, within the bounds of the measure."""
+        """The intervals of the means by measure, clipped to the bounds of the measure."""
         found = [regress(self._runs().sample(m), "like", self.slope) for m in range(len(self.measures))]
         level = 1 - self.design.alpha
         return [
@@ -297,12 +297,12 @@ class JudgedPairs(Estimated):
 
 
 class JudgedBoard(Leaderboard):
-    """Runs by human labels and those of a judge, best first by the first measure."""
+    """Runs by human labels and a judge's, best first by the first measure."""
 
     knows_ties = False
 
     def __init__(self, runs: JudgedRuns, slope: object) -> None:
-        """Estimate the means, and put the best run first."""
+        """Estimate the means, and sort the runs by them."""
         if runs.segments is not None:
             raise DataError("segments are not compared by the labels of a judge: `gradely estimate --by` has them")
         super().__init__(runs.results)
@@ -335,18 +335,18 @@ class JudgedBoard(Leaderboard):
         return self.runs.human
 
     def pairwise(self, design: Design) -> JudgedPairs:
-        """Return the pairs of runs, to be tested by a design."""
+        """Return the pairs of runs under a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
         columns = (self.values, self.means, self.names, list(self.measures), design, bounds)
         return JudgedPairs(*columns, judged=self.runs, slope=self.slope)
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
-        """Nothing is known of ties: they move what people and what the judge say."""
+        """Empty: the effect of ties on estimated means is not derived."""
         return {name: {} for name in self.names}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} by plain names."""
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases take."""
         rows = zip(self.names, self.means.T.tolist(), strict=True)
         return flatten(
             (((name, measure), mean) for name, row in rows for measure, mean in zip(self.measures, row, strict=True)),
@@ -355,7 +355,7 @@ class JudgedBoard(Leaderboard):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents, and how many more queries the judge labelled."""
+        """Notes on queries and documents, and on the number of queries that the judge labelled."""
         human, every = len(self.runs.queries), len(self.runs.every)
         text = (
             f"means and differences are estimated for queries like these from human labels of {human:,} queries and a "

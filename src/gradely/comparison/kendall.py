@@ -1,4 +1,4 @@
-"""How alike two rankings of runs are: Kendall's τ, and τ_AP, which weighs the best runs most."""
+"""Rank correlation of two rankings of runs: Kendall's τ, and τ_AP, which gives most weight to the best runs."""
 
 import math
 from bisect import bisect_left, bisect_right, insort
@@ -9,14 +9,14 @@ import numpy as np
 from gradely.data.ids import Floats, Ints
 
 DIGITS = 12
-"""means that agree to this number of decimals are the same: rounding must not decide which runs tie"""
+"""means are rounded to this many decimals, so that rounding errors do not decide which runs tie"""
 EQUIVALENT, NOTICEABLE = 0.9, 0.8
-"""above the first, F14 takes two rankings of runs for equivalent; below the second, the change is noticeable"""
+"""above the first value, F14 considers two rankings of runs equivalent; below the second, noticeably changed"""
 SCALE = f"τ above {EQUIVALENT} means equivalent rankings, below {NOTICEABLE} a noticeable change (Ferrante et al. 2014)"
 
 
 def meaning(tau: float) -> str:
-    """Return what F14 says of a τ; '' in between, and where there is none.
+    """Return F14's interpretation of a τ; '' between both limits, or if τ is undefined.
 
     >>> meaning(0.95), meaning(0.85), meaning(0.7)
     ('equivalent', '', 'noticeable change')
@@ -27,7 +27,7 @@ def meaning(tau: float) -> str:
 
 
 def tally(taus: Any, of: str) -> str:
-    """Return how many of several τ mean what.
+    """Return the number of equivalent and of noticeably changed rankings among several τ.
 
     >>> tally([0.95, 0.91, 0.5], "pairs")
     '2 of 3 pairs are equivalent, 1 noticeably changed'
@@ -41,10 +41,10 @@ def tally(taus: Any, of: str) -> str:
 
 
 def kendall(x: Any, y: Any) -> float:
-    """Return Kendall's τ (τ_b, for ties) between two rankings of runs, given by their values; nan where all tie.
+    """Return Kendall's τ_b between two rankings of runs, given by their values; NaN if all runs tie.
 
-    τ_b = (C - D) / √(pairs that do not tie by x · pairs that do not tie by y), C and D the pairs in the same and in
-    opposite order.
+    τ_b = (C - D) / √(pairs not tied by x · pairs not tied by y), where C and D are the numbers of pairs in the same and
+    in the opposite order.
 
     >>> kendall([1, 2, 3, 4], [1, 2, 4, 3]) == 4 / 6, kendall([1, 2, 2], [1, 2, 3]) == 2 / math.sqrt(2 * 3)
     (True, True)
@@ -59,14 +59,14 @@ def kendall(x: Any, y: Any) -> float:
 
 
 def signs(means: Floats) -> Floats:
-    """Return for every pair of runs (the last axis) which is better: 1, 0 or -1; means that round alike tie."""
+    """Return which run of every pair (the last axis) is better: 1, 0 or -1; means with equal roundings tie."""
     first, second = np.triu_indices(means.shape[-1], 1)
     rounded = np.round(means, DIGITS)
     return np.sign(rounded[..., first] - rounded[..., second]).astype(np.float32)
 
 
 def tau_of_signs(first: Floats, second: Floats) -> Floats:
-    """Return Kendall's τ_b from the signs of all pairs; nan where all runs tie.
+    """Return Kendall's τ_b from the signs of all pairs; NaN if all runs tie.
 
     >>> tau_of_signs(signs(np.array([[3.0, 2, 1], [3, 1, 2]])), signs(np.array([3.0, 2, 1]))).round(2).tolist()
     [1.0, 0.33]
@@ -81,9 +81,9 @@ def tau_of_signs(first: Floats, second: Floats) -> Floats:
 def tau_ap(x: Any, y: Any) -> float:
     """Return τ_AP of the ranking by x against the reference ranking by y.
 
-    τ_AP = 2/(N-1) Σ_{i=2..N} C(i)/(i-1) - 1, C(i) the runs above place i of x that the reference has above, too
-    (Yilmaz, Aslam, Robertson 2008). Where runs tie by x, it is the mean over all their orders; a pair that ties by y
-    agrees half, one that ties by both agrees.
+    τ_AP = 2/(N-1) Σ_{i=2..N} C(i)/(i-1) - 1, where C(i) is the number of runs above rank i by x that the reference also
+    ranks above (Yilmaz, Aslam, Robertson 2008). If runs tie by x, it is the mean over all their orders. A pair that
+    ties by y counts half, and a pair that ties by both counts as agreement.
 
     >>> tau_ap([3, 2, 1], [3, 1, 2]) == 2 / 2 * (1 / 1 + 1 / 2) - 1
     True
@@ -99,11 +99,11 @@ def tau_ap(x: Any, y: Any) -> float:
 
 
 def _count_agreements(x: Floats, y: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return, for each run, how many are above it by x, and how many tie with it, itself included.
+    """Return, for each run, the runs above it by x, the runs tied with it (including itself), and two agreements.
 
-    Then in how many pairs the reference y agrees that the other run comes first: with runs above it by x, where a tie
-    in y counts half, and with others that tie with it by x, where it counts whole. Runs enter a sorted list one after
-    another, which takes less than a table of all pairs.
+    The agreements count the pairs in which the reference y also ranks the other run first: among runs above it by x,
+    where a tie by y counts half, and among runs tied by x, where a tie by y counts fully. Runs are inserted into a
+    sorted list, which needs less memory than a table of all pairs.
     """
     order = np.argsort(-x)
     starts = np.flatnonzero(np.diff(x[order], prepend=np.inf) != 0)
@@ -123,13 +123,13 @@ def _count_agreements(x: Floats, y: Floats) -> tuple[Ints, Ints, Floats, Floats]
 
 
 def correlate_both(x: Any, y: Any) -> tuple[float, float]:
-    """Return τ and τ_AP; neither is defined where one of the rankings has all runs tied, and says nothing."""
+    """Return τ and τ_AP; both are NaN if all runs tie in one of the rankings."""
     tau = kendall(x, y)
     return tau, math.nan if math.isnan(tau) else tau_ap(x, y)
 
 
 def correlations(means: Floats) -> tuple[Floats, Floats]:
-    """Return τ and τ_AP between all columns of [runs, measures], as matrices."""
+    """Return the matrices of τ and τ_AP between all columns of [runs, measures]."""
     columns = np.round(means, DIGITS).T
     pairs = np.asarray([[correlate_both(x, y) for y in columns] for x in columns])
     pairs[np.abs(pairs) < 10.0**-DIGITS] = 0.0  # where rounding leaves less than 0, a table would show -0.000
@@ -137,5 +137,5 @@ def correlations(means: Floats) -> tuple[Floats, Floats]:
 
 
 def defined_or_none(value: float) -> float | None:
-    """Return a number, or None where there is none."""
+    """Return a number, or None for NaN."""
     return None if np.isnan(value) else float(value)

@@ -17,12 +17,12 @@ from gradely.measures.names import parse_all
 
 
 class Leaderboard:
-    """Runs by name, on the queries that count for all of them; the first measure orders them."""
+    """Runs by name on the queries that count for all of them, ordered by the first measure."""
 
     subject = "run"
-    """what tables call what is compared"""
+    """what the rows of tables are"""
     knows_ties = True
-    """whether it is known how far the order of ties moves the means"""
+    """whether the range of the means over the order of ties is known"""
 
     def __init__(self, results: Evaluations) -> None:
         """Keep the results, each on its own queries; `common` has the results on the queries that all runs share."""
@@ -57,7 +57,7 @@ class Leaderboard:
         return np.stack([scores.values.T for scores in self._ordered.values()], axis=2)
 
     def pairwise(self, design: Design) -> Pairwise:
-        """Return the pairs of runs, to be tested by a design."""
+        """Return the pairs of runs under a design."""
         bounds = [measure.bounds for measure in self.measures.values()]
         return Pairwise(self.values, self.means, self.names, list(self.measures), design, bounds, self.weights)
 
@@ -67,7 +67,7 @@ class Leaderboard:
         return next(iter(self._ordered.values())).weights
 
     def measure(self, name: str, measure: str) -> float:
-        """Return the mean of a run by any measure, also by one that is not on the board."""
+        """Return the mean of a run by any measure, even one that the leaderboard does not have."""
         table = self.common.evaluations[name].with_measures(parse_all([measure])).table
         (mean,) = means(table, self.weights)
         return mean
@@ -78,22 +78,22 @@ class Leaderboard:
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
-        """How far each mean moves with the order of ties, by run and measure; what does not move is left out."""
+        """{run: {measure: range}} of the means that depend on the order of ties."""
         return {name: {span.measure: span for span in self.common[name].tie_ranges} for name in self.names}
 
     def span_ties(self, name: str, measure: str, mean: float) -> tuple[float, float]:
-        """Return the mean of a run in the worst and in the best order of ties; twice the mean where none moves it."""
+        """Return the mean of a run in the worst and the best order of ties."""
         moved = self.tie_ranges[name].get(measure)
         return (moved.low, moved.high) if moved else (mean, mean)
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents; ties have columns of their own."""
+        """Notes on queries and documents; ties have their own columns."""
         return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
 
 
 def take_common_queries(results: Evaluations) -> Evaluations:
-    """Return the results on the queries that count for every run, so that their means can be compared."""
+    """Return the results on the queries that count for every run, which makes the means comparable."""
     if results.settings.queries == "qrels":
         return results
     hits = [evaluation.hits for evaluation in results.evaluations.values()]
@@ -110,7 +110,7 @@ def take_common_queries(results: Evaluations) -> Evaluations:
 
 
 def note_drawn(results: Evaluations) -> list[Note]:
-    """Return which differences of means could come from the orders of tied documents that were drawn."""
+    """Note the differences between means that may be due to the sampled orders of tied documents."""
     if results.settings.ties != "sampled":
         return []
     notes = []
@@ -128,7 +128,7 @@ def note_drawn(results: Evaluations) -> list[Note]:
 
 
 def note_left_out(results: Evaluations, common: Evaluations) -> list[Note]:
-    """Return which queries do not count for every run."""
+    """Note the queries that do not count for every run."""
     if common is results:
         return []
     every = {query: None for evaluation in results.evaluations.values() for query in evaluation.queries}

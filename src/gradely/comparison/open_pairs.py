@@ -1,4 +1,4 @@
-"""Which pairs of runs the labels of unjudged documents leave open, whatever a test says."""
+"""Pairs of runs that the labels of unjudged documents could reverse, whether or not they are significant."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,17 +19,17 @@ class PairHoles(NamedTuple):
     holes_low: float
     holes_high: float
     decided: bool
-    """whether no labels change which of both is better, or that they are equal"""
+    """whether the order of both runs is the same for all labels"""
 
 
 @dataclass(eq=False, repr=False)
 class OpenPairs:
-    """The ranges of the differences that are tested, by the measures that have ranges."""
+    """The ranges of the tested differences by the measures that have ranges."""
 
     pairwise: Pairwise
     found: LabelRanges | None
     unbounded: list[Note]
-    """which measures have none"""
+    """notes on measures without a range"""
 
     @cached_property
     def _by_pair(self) -> dict[tuple[str, str, str], PairHoles]:
@@ -47,16 +47,16 @@ class OpenPairs:
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
     def of(self, measure: str, first: str, second: str) -> PairHoles | None:
-        """Return the range of the difference of a pair that is tested; None where the measure has none."""
+        """Return the range of the difference of a tested pair; None if the measure has no range."""
         return self._by_pair.get((measure, first, second))
 
     def is_open(self, measure: str, one: str, other: str) -> bool:
-        """Return whether labels decide which of two runs is better, named in any order."""
+        """Return whether labels could reverse two runs, given in either order."""
         pair = self.of(measure, one, other) or self.of(measure, other, one)
         return pair is not None and not pair.decided
 
     def notes(self) -> list[Note]:
-        """Say how many pairs are open by each measure, and which of these are significant."""
+        """Return the number of open pairs by each measure, and the significant ones among them."""
         measures = [] if self.found is None else list(self.found.bounds)
         return [note for measure in measures for note in self._note(measure)] + self.unbounded
 

@@ -1,4 +1,4 @@
-"""overlap: how alike runs rank, query by query, whatever is relevant."""
+"""overlap: the similarity of the rankings of runs on each query, without judgments."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,23 +25,23 @@ from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")
-"""the measures where none is named"""
+"""the default measures"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Overlap(Records):
-    """How similar the rankings of runs are: means over the queries that all of them have."""
+    """The similarities of the rankings of runs, as means over their common queries."""
 
     runs: list[str]
     queries: list[str]
     measures: dict[str, Similarity]
     values: Floats
-    """[measures, queries, runs, runs]; NaN where a measure is undefined, and between a run and itself"""
+    """[measures, queries, runs, runs]; NaN if a measure is undefined, and on the diagonal"""
     depth: int | None
     notes: list[Note]
 
     def mean(self) -> dict[str, Floats]:
-        """Return {measure: [runs, runs]}, means over the queries on which it is defined; NaN where there are none."""
+        """Return {measure: [runs, runs]}, the means over the queries on which it is defined; NaN if there are none."""
         defined = ~np.isnan(self.values)
         sums = np.where(defined, self.values, 0.0).sum(axis=1)
         counts = defined.sum(axis=1)
@@ -53,7 +53,7 @@ class Overlap(Records):
         return QueryOverlap(self)
 
     def pairs(self, measure: str) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of runs that a measure has a value for; both ways, where they differ."""
+        """Yield the pairs of runs for which a measure has a value, in both directions if it is not symmetric."""
         for i, j in combinations(range(len(self.runs)), 2):
             yield i, j
             if not self.measures[measure].is_symmetric:
@@ -68,7 +68,7 @@ class Overlap(Records):
         ]
 
     def tables(self, digits: int = 4) -> list[Table]:  # noqa: ARG002 - as all have it
-        """Return a matrix of runs for each measure; of two runs, all measures in one table."""
+        """Return a matrix of runs for each measure; for two runs, one table with all measures."""
         if len(self.runs) == 2:
             return [Table.of(self.records())]
         return [
@@ -80,12 +80,12 @@ class Overlap(Records):
         ]
 
     def sections(self, digits: int) -> list[Section]:
-        """Return which runs are the most and the least alike, and the tables."""
+        """Return the most and the least similar runs, and the tables."""
         answer = self.answer(digits)
         return [*([answer] if answer else []), *self.tables()]
 
     def answer(self, digits: int = 4) -> str:
-        """Return which runs are the most and the least alike by the first measure; '' where no two pairs differ."""
+        """Return the most and the least similar runs by the first measure; '' if all pairs are equally similar."""
         name, means = next(iter(self.mean().items()))
         both = (means + means.T) / 2  # of a measure that has a reference, the mean of both ways
         found = {(i, j): both[i, j] for i, j in combinations(range(len(self.runs)), 2) if not np.isnan(both[i, j])}
@@ -95,27 +95,27 @@ class Overlap(Records):
         return f"By {name}, the most alike are {most}; the least alike are {least}."
 
     def _name_extreme(self, found: Mapping[tuple[int, int], float], extreme: Any, digits: int) -> str:
-        """Return the pair of runs with an extreme value, or how many have it, and the value."""
+        """Return the pair of runs with an extreme value, or the number of such pairs, and the value."""
         value = extreme(found.values())
         pairs = [pair for pair, other in found.items() if abs(other - value) <= SAME]
         names = " and ".join(self.runs[i] for i in pairs[0]) if len(pairs) == 1 else f"{len(pairs):,} pairs of runs"
         return f"{names} ({value:.{digits}f})"
 
     def summary(self) -> str:
-        """Return what the means are over."""
+        """Return the number of queries that the means are over."""
         depth = f", to depth {self.depth:,}" if self.depth else ""
         return f"means over {count_of(len(self.queries), 'query')}{depth}"
 
     def kinds(self) -> list[str]:
-        """Return what each measure is."""
+        """Return a description of each measure."""
         return [*dict.fromkeys(f"{similarity.name}: {similarity.title}" for similarity in self.measures.values())]
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are of, and what each measure is."""
+        """Return the caption, and a description of each measure."""
         return [self.summary(), *self.kinds()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, the values on each query included."""
+        """Return everything as plain data, including the values on each query."""
         return {
             "about": self.summary(),
             "runs": self.runs,
@@ -126,7 +126,7 @@ class Overlap(Records):
         }
 
     def chart(self) -> Any:
-        """Return an altair chart: for each measure a square per pair of runs, the darker the more alike."""
+        """Return an Altair chart with a heat map of the runs for each measure; similar runs are darker."""
         panels = []
         for name, means in self.mean().items():
             records = [
@@ -146,7 +146,7 @@ class QueryOverlap(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What happened and matters."""
+        """The notes of the means."""
         return self.overlap.notes
 
     def records(self) -> list[dict[str, Cell]]:
@@ -165,11 +165,11 @@ class QueryOverlap(Result):
         return Table.of(self.records())
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are of."""
+        """Return a description of the numbers."""
         return self.overlap.kinds()
 
     def chart(self) -> Any:
-        """Return the picture of the means."""
+        """Return the chart of the means."""
         return self.overlap.chart()
 
 
@@ -187,9 +187,9 @@ def overlap(
     """Compare the rankings of runs on the same queries; no judgments are needed.
 
     `runs` is {name: run} or paths, at least two. `measures` are names like "RBO", "RBO(p=0.95, score='min', ties='b')",
-    "tau", "tau_AP" and "Jaccard@10"; all take a cut-off. `depth` ends every ranking at this place. Means are over the
-    queries that all runs have, or those of `queries`. Tied documents may stand in any order: RBO, τ_AP and Jaccard are
-    exact means over all of them. `columns`, `duplicates` and `document_pattern` are as in read_run.
+    "tau", "tau_AP" and "Jaccard@10"; all take a cut-off. `depth` truncates every ranking. Means are over the queries
+    that all runs have, or those of `queries`. RBO, τ_AP and Jaccard are exact means over all orders of tied documents.
+    `columns`, `duplicates` and `document_pattern` are as in read_run.
 
     >>> runs = {"bm25": {"q": ["a", "b", "c"]}, "dense": {"q": ["b", "a", "d"]}}
     >>> print(overlap(runs, ["RBO(p=0.5)", "Jaccard@3"]))
@@ -223,7 +223,7 @@ def overlap(
 
 
 def share_queries(runs: Mapping[str, Run], queries: Iterable[Any] | None) -> tuple[list[str], list[Note]]:
-    """Return the queries that all runs have, in the order of the first, and how many others there are."""
+    """Return the queries that all runs have, in the order of the first run, and the number of other queries."""
     rankings = [dict.fromkeys(str(query) for query, scores in run.scores.items() if scores) for run in runs.values()]
     wanted = None if queries is None else dict.fromkeys(as_text(query, "queries") for query in queries)
     every = dict.fromkeys(query for ranking in rankings for query in ranking) if wanted is None else wanted
@@ -256,7 +256,7 @@ def rank(query: str, runs: Sequence[Run]) -> list[Places]:
 
 
 def compare_all(similarity: Similarity, places: Sequence[Places]) -> Floats:
-    """Return how alike all pairs of rankings are, as a matrix; a ranking is not compared with itself."""
+    """Return the matrix of similarities of all pairs of rankings, with NaN on the diagonal."""
     values = np.full((len(places), len(places)), np.nan)
     for i, j in combinations(range(len(places)), 2):
         values[i, j] = similarity(places[i], places[j])
@@ -265,7 +265,7 @@ def compare_all(similarity: Similarity, places: Sequence[Places]) -> Floats:
 
 
 def note_undefined(measures: Mapping[str, Similarity], values: Floats) -> Iterator[Note]:
-    """Yield the measures that are undefined between some rankings."""
+    """Yield notes on measures that are undefined for some rankings."""
     i, j = np.triu_indices(values.shape[-1], 1)
     for (name, similarity), table in zip(measures.items(), values, strict=True):
         undefined: Bools = np.isnan(table[:, i, j])

@@ -1,4 +1,4 @@
-"""Every pair of runs on every measure: difference, interval, test, effect size, wins."""
+"""All pairs of runs by all measures: difference, interval, test, effect size and wins."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -52,23 +52,23 @@ FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every 
 
 
 class Design(NamedTuple):
-    """How runs are compared."""
+    """The statistical design of a comparison."""
 
     test: str = "t"
     correction: str | None = None
-    """None: Holm, and nothing for tukey and max-t, which hold for their family by themselves"""
+    """None stands for Holm, or for no correction with tukey and max-t, which account for their family themselves"""
     alpha: float = 0.05
     seed: int = 0
     resamples: int = tests.RESAMPLES
     baselines: tuple[str, ...] = ()
     family: str = "measure"
     simultaneous: bool = False
-    """whether the intervals of differences hold for their family at once"""
+    """whether the intervals of differences hold for the whole family at once"""
     rope: float | None = None
-    """the equivalence margin: differences no larger than this have no practical meaning"""
+    """the equivalence margin: smaller differences have no practical relevance"""
 
     def settle(self, baselines: str | Iterable[str] = (), runs: Iterable[str] = ()) -> "Design":
-        """Return the design with its correction and baselines filled in; refuse what makes no sense."""
+        """Return the design with its default correction and its baselines; raise DataError if it is invalid."""
         check_choice("test", self.test, TESTS)
         correction = self.correction or ("none" if self.test in SIMULTANEOUS else "holm")
         check_choice("correction", correction, CORRECTIONS)
@@ -84,13 +84,13 @@ class Design(NamedTuple):
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse what is no significance level."""
+    """Raise DataError unless this is a significance level."""
     if not 0 < alpha < 1:
         raise DataError(f"alpha must be a number between 0 and 1, like 0.05; found {alpha!r}")
 
 
 def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:
-    """Return the names of the baselines; refuse one that is not among the runs."""
+    """Return the names of the baselines; raise DataError if one is not a run."""
     names = (baselines,) if isinstance(baselines, str) else tuple(baselines)
     for name in names:
         check_baseline(name, runs)
@@ -98,14 +98,14 @@ def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[s
 
 
 class Shares(NamedTuple):
-    """Where the variance of a difference between two systems comes from; the three add up to 1."""
+    """Components of the variance of a difference between two systems, as shares that sum to 1."""
 
     queries: float
-    """the systems differ by more on some queries than on others"""
+    """variation of the difference between queries"""
     runs: float
-    """runs of the same system differ in their means"""
+    """variation between the means of runs of the same system"""
     rest: float
-    """a run does better on some queries and worse on others than its system does"""
+    """interaction of queries and runs, and error"""
 
 
 class Pair(NamedTuple):
@@ -116,7 +116,7 @@ class Pair(NamedTuple):
     second: str
     difference: float
     low: float | None
-    """the interval of the difference; None where there is no spread, and so no interval"""
+    """the interval of the difference; None without spread"""
     high: float | None
     effect: float
     wins: int
@@ -126,28 +126,28 @@ class Pair(NamedTuple):
     adjusted: float
     significant: bool
     tost: float | None = None
-    """these are of a region of practical equivalence, and None without one: p-values of TOST, not corrected"""
+    """the uncorrected p-value of the equivalence test (TOST); this and the next five are None without a margin"""
     tost_adjusted: float | None = None
     equivalent: bool | None = None
     chance_better: float | None = None
-    """the posterior chances that the first run is better, practically equal, worse"""
+    """posterior probabilities that the first run is better, practically equivalent, or worse"""
     chance_equal: float | None = None
     chance_worse: float | None = None
     freedom: float | None = None
-    """these are of systems with several runs, and None without them: the degrees of freedom of t"""
+    """the degrees of freedom of t, for systems with several runs"""
     shares: Shares | None = None
-    """where the variance of the difference comes from; None where nothing varies, and where both have one run"""
+    """components of the variance; None if nothing varies, or if both systems have one run"""
 
 
 ALWAYS = Pair._fields[: Pair._fields.index("tost")]
-"""what is known of every pair"""
+"""the fields that every pair has"""
 EQUIVALENCE = Pair._fields[len(ALWAYS) : Pair._fields.index("freedom")]
-"""what is known besides where there is a region of practical equivalence"""
+"""the fields of equivalence tests"""
 
 
 @dataclass(eq=False, repr=False)
 class Pairwise:
-    """The pairs of runs, tested; results are [measures, pairs]."""
+    """Pairs of runs and their tests; results are arrays [measures, pairs]."""
 
     values: Floats
     """[measures, queries, runs]"""
@@ -157,11 +157,11 @@ class Pairwise:
     measures: Sequence[str]
     design: Design
     bounds: Sequence[tuple[float, float]] = ()
-    """the least and the greatest value of each measure; unknown where there are none"""
+    """the bounds of each measure; empty if unknown"""
     weights: Floats | None = None
-    """[queries] of which the mean is 1; None where all queries count alike"""
+    """[queries], with mean 1; None if all queries count alike"""
     _kept: dict[int, Floats] = field(default_factory=dict, init=False)
-    """differences on each query by number of the measure"""
+    """differences on each query, by index of the measure"""
 
     def __post_init__(self) -> None:
         """Refuse values of which squares, and so intervals and tests, cannot be computed."""
@@ -175,28 +175,28 @@ class Pairwise:
 
     @cached_property
     def weighed(self) -> Floats:
-        """The values times the weights of their queries: their plain means are the weighted means.
+        """The values times the weights of their queries, so plain means equal weighted means.
 
-        What is tested is their differences. That holds its level, however uneven weights are, and is the less sensitive
-        the more uneven they are.
+        Tests use differences of these values. They keep their level for any weights, and lose power as the weights
+        become more uneven.
         """
         return self.values if self.weights is None else self.values * self.weights[:, None]
 
     subject: ClassVar[str] = "run"
-    """what sentences call what is compared"""
+    """what is compared"""
     unit: ClassVar[str] = "query"
-    """what sentences call what it is compared on"""
+    """what it is compared on"""
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs, or every run against each baseline; none where there are too few queries for any test."""
+        """All pairs, or each run with each baseline; empty if there are too few queries for a test."""
         size = len(self.names) if self.values.shape[1] > 1 else 0
         baselines = [self.names.index(name) for name in self.design.baselines]
         return pair_with_baselines(baselines, size) if baselines and size else all_pairs(size)
 
     @cached_property
     def named_pairs(self) -> list[tuple[str, str]]:
-        """The names of the first and the second run of each pair."""
+        """The names of both runs of each pair."""
         sides = ([self.names[i] for i in side.tolist()] for side in self.pairs)
         return list(zip(*sides, strict=True))
 
@@ -212,7 +212,7 @@ class Pairwise:
 
     @cached_property
     def p(self) -> Floats:
-        """The p-values, not corrected, except that tukey and max-t hold for their family by themselves."""
+        """The uncorrected p-values; those of tukey and max-t account for their family themselves."""
         if not self.count:
             return np.zeros((len(self.measures), 0))
         joint = self.design.test in SIMULTANEOUS and self.design.family == "all"
@@ -229,7 +229,7 @@ class Pairwise:
 
     @cached_property
     def adjusted(self) -> Floats:
-        """The p-values, corrected over their family: the pairs of each measure, or everything."""
+        """The p-values, corrected over their family."""
         return self.correct(self.p)
 
     def correct(self, p: Floats, correction: str | None = None) -> Floats:
@@ -251,12 +251,12 @@ class Pairwise:
 
     @cached_property
     def differing(self) -> Bools:
-        """Where two runs differ on any query."""
+        """Whether two runs differ on any query."""
         return np.stack([np.any(differ != 0, axis=0) for differ in self._by_query()])
 
     @cached_property
     def least(self) -> Floats:
-        """The least p-values that there can be, not corrected, on as many queries as differ."""
+        """The smallest possible uncorrected p-values, given the number of queries on which the runs differ."""
         test, resamples = self.design.test, self.design.resamples
         return np.stack([least_p_values(table, test, self.pairs, resamples) for table in self.values])
 
@@ -267,21 +267,21 @@ class Pairwise:
 
     @cached_property
     def directions(self) -> Floats:
-        """Which run of a pair the test favours: 1 for the first, -1 for the second; only Wilcoxon's may contradict."""
+        """The run that the test favours: 1 for the first, -1 for the second; Wilcoxon's may contradict the means."""
         return np.stack([directions(differ, self.design.test) for differ in self._by_query()])
 
     @cached_property
     def contradicts(self) -> Bools:
-        """Where a significant test favours a run whose mean is not the higher one."""
+        """Whether a significant test favours a run whose mean is not higher."""
         if self.design.test != "wilcoxon":  # all others go by the mean
             return np.zeros_like(self.significant)
         by_mean = np.stack([directions(differ, "t") for differ in self._by_query()])
         return np.asarray(self.significant & (self.directions != by_mean))
 
     def by_query(self, measure: int) -> Floats:
-        """Return the differences on each query by one measure, [queries, pairs], times the weights of the queries.
+        """Return the weighted differences on each query by one measure, [queries, pairs].
 
-        They are kept unless they would take much memory, as those of all pairs of many runs do.
+        They are cached unless they need too much memory, as for all pairs of many runs.
         """
         if measure in self._kept:
             return self._kept[measure]
@@ -295,7 +295,7 @@ class Pairwise:
 
     @cached_property
     def reaches(self) -> list[float]:
-        """How many standard errors the intervals of differences reach to each side, by measure; NaN for none."""
+        """Half the width of the intervals of differences in standard errors, by measure; NaN without intervals."""
         if self.design.simultaneous:
             return self._simultaneous_reaches
         return [t_quantile(self.values.shape[1], 1 - self.design.alpha)] * len(self.measures)
@@ -309,26 +309,26 @@ class Pairwise:
 
     @cached_property
     def widest(self) -> list[float]:
-        """The largest difference that each measure can have; bounds are not believed where a value lies beyond."""
+        """The largest possible difference by each measure, from its bounds and the observed values."""
         bounds = self.bounds or [(-inf, inf)] * len(self.measures)
         found = zip(np.nanmin(self.values, axis=(1, 2)), np.nanmax(self.values, axis=(1, 2)), strict=True)
         return [float(max(b, d) - min(a, c)) for (a, b), (c, d) in zip(bounds, found, strict=True)]
 
     def cut(self, intervals: Intervals, measure: int) -> Intervals:
-        """Return intervals of differences that end where the differences of a measure do."""
+        """Clip intervals of differences to the largest possible difference by a measure."""
         widest = self.widest[measure]
         return Intervals(*(np.clip(end, -widest, widest) for end in intervals))
 
     @cached_property
     def intervals(self) -> list[Intervals]:
-        """The intervals of the differences, measure by measure: t intervals, or such as hold for a family at once."""
+        """The intervals of the differences, by measure: t intervals or simultaneous ones."""
         return [self.cut(one.around(self.reaches[m]), m) for m, one in enumerate(self.estimates)]
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
-        """Return the interval of a difference, corrected as its p-value is; NaN where there is none.
+        """Return the interval of a difference, corrected like its p-value; NaN if there is none.
 
-        Those of tukey and max-t hold for all pairs at once. For other tests, alpha is divided by as much as the
-        correction multiplied p, so that a t interval leaves 0 out exactly where the corrected p of t is below alpha.
+        Intervals of tukey and max-t hold for all pairs at once. For other tests, alpha is divided by the factor by
+        which the correction multiplied p. A t interval therefore excludes 0 exactly if the corrected p is below alpha.
         """
         if self.design.simultaneous or not self.is_corrected:
             low, high = self.intervals[measure]
@@ -355,7 +355,7 @@ class Pairwise:
 
     @cached_property
     def _tukey_reaches(self) -> list[float]:
-        """Up to which difference, by measure, tukey cannot tell two runs apart."""
+        """The largest difference by each measure that is not significant under tukey."""
         design = self.design
         together = [self.weighed] if design.family == "all" else [table[None] for table in self.weighed]
         drawn = (tests.shuffled_ranges(family, design.resamples, design.seed) for family in together)
@@ -363,7 +363,7 @@ class Pairwise:
 
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
-        """The bootstrap intervals of the means, measure by measure, within the bounds of the measure."""
+        """The bootstrap intervals of the means by measure, clipped to the bounds of the measure."""
         ends = (end.reshape(self.means.shape) for end in self._drawn)
         intervals = [Intervals(*pair) for pair in zip(*ends, strict=True)]
         bounds = self.bounds or [(-inf, inf)] * len(intervals)
@@ -371,7 +371,7 @@ class Pairwise:
 
     @cached_property
     def _drawn(self) -> Intervals:
-        """The bootstrap intervals of the means of all measures, one after the other."""
+        """The bootstrap intervals of the means by all measures, concatenated."""
         return bootstrap_intervals(self._mean_columns(), 1 - self.design.alpha, self.design.seed)
 
     def _mean_columns(self) -> Floats:
@@ -379,7 +379,7 @@ class Pairwise:
 
     @cached_property
     def means_by_t(self) -> Bools:
-        """[measures, runs] Where t took the place of the bootstrap: there, the interval of a mean is that of t."""
+        """[measures, runs] whether the interval of a mean is the t interval instead of the bootstrap interval."""
         by_t = t_intervals(self._mean_columns(), 1 - self.design.alpha)
         same = (self._drawn.low == by_t.low) & (self._drawn.high == by_t.high)
         return np.asarray(same).reshape(self.means.shape)
@@ -391,12 +391,12 @@ class Pairwise:
 
     @property
     def test_name(self) -> str:
-        """What the test that is made is called."""
+        """The name of the test that is performed."""
         return TESTS[self.test]
 
     @property
     def means_method(self) -> str:
-        """By which method the intervals of means are, by measure where it differs; empty where no mean has one."""
+        """The method of the intervals of means, or an empty string if no mean has an interval."""
         known = ~np.isnan([low for low, _ in self.mean_intervals])
         by_t = self.means_by_t & known
         if not by_t.any():
@@ -413,7 +413,7 @@ class Pairwise:
 
     @cached_property
     def count_replaced(self) -> int:
-        """How many tests of t or bootstrap were replaced: the difference is the same on every query, and not 0."""
+        """The number of t or bootstrap tests that were replaced, since the difference is the same on every query."""
         if self.design.test not in BY_SPREAD or not self.count:
             return 0
         return sum(int(np.count_nonzero(one.constant & (one.difference != 0))) for one in self.estimates)
@@ -425,7 +425,7 @@ class Pairwise:
 
     @cached_property
     def tost(self) -> Floats:
-        """The p-values of equivalence, not corrected; NaN where no region was given."""
+        """The uncorrected p-values of the equivalence tests; NaN without a margin."""
         rope = self.design.rope
         if rope is None or not self.count:
             return np.full((len(self.measures), self.count), np.nan)
@@ -433,27 +433,27 @@ class Pairwise:
 
     @cached_property
     def tost_adjusted(self) -> Floats:
-        """The p-values of equivalence, corrected as those of difference are; by Holm where their test takes none."""
+        """The corrected p-values of the equivalence tests; by Holm if the test of differences needs no correction."""
         if self.design.rope is None:
             return self.tost
         return self.correct(self.tost, "holm" if self.design.test in SIMULTANEOUS else None)
 
     @cached_property
     def equivalent(self) -> Bools:
-        """Where two runs are shown to be practically equivalent."""
+        """Whether two runs are shown to be practically equivalent."""
         return self.tost_adjusted < self.design.alpha
 
     def chances(self, measure: int, rope: float) -> tests.Chances:
-        """Return the posterior probabilities that the first of each pair is better, practically equal, worse.
+        """Return the posterior probabilities that the first run is better, practically equivalent, or worse.
 
         With the flat prior p(µ, σ) ∝ 1/σ, µ is t-distributed around the mean difference. This is the Bayesian
-        correlated t-test of Benavoli, Corani, Demšar and Zaffalon (2017) with correlation 0, since queries, unlike
-        folds of a cross-validation, share no data.
+        correlated t-test of Benavoli, Corani, Demšar and Zaffalon (2017) with correlation 0: unlike the folds of a
+        cross-validation, queries share no data.
         """
         return self.estimates[measure].chances(rope)
 
     def _list_equivalence(self, measure: int) -> list[list[Any]]:
-        """Return the last fields of Pair, as columns."""
+        """Return the columns of the fields of equivalence tests."""
         if self.design.rope is None:
             return [[None] * self.count for _ in EQUIVALENCE]
         three = self.chances(measure, self.design.rope)
@@ -461,7 +461,7 @@ class Pairwise:
         return [*p, *map(to_optional, three)]
 
     def intervals_on(self, measure: int, queries: Ints) -> Intervals:
-        """Return the t intervals of the differences on some of the queries, each by itself."""
+        """Return the uncorrected t intervals of the differences on some of the queries."""
         differ = differences(self.values[measure][queries], self.pairs)
         if self.weights is not None:
             differ = differ * normalize_weights(self.weights[queries])[:, None]
@@ -469,7 +469,7 @@ class Pairwise:
 
     @property
     def leaves_out_at_once(self) -> bool:
-        """Whether p-values without each query follow from sums over all of them: those of t do."""
+        """Whether p-values without each query follow from sums over all queries, as those of t do."""
         return self.design.test == "t"
 
     def leave_out(self, query: int) -> Self:
@@ -479,7 +479,7 @@ class Pairwise:
         return replace(self, values=values, means=np.average(values, axis=1, weights=weights), weights=weights)
 
     def rows(self) -> Iterator[Pair]:
-        """Yield all there is to know of each pair, measure by measure."""
+        """Yield the results of each pair, measure by measure."""
         for m, measure in enumerate(self.measures if self.count else []):
             differ = self.by_query(m)
             low, high = map(to_optional, self.intervals[m])
@@ -490,7 +490,7 @@ class Pairwise:
                 yield Pair(measure, *pair, *row)
 
     def better_than(self, measure: int) -> list[Ints]:
-        """Return, for each run, those of its pairs that it is significantly better than, in the test's direction."""
+        """Return, for each run, the indices of the runs that it is significantly better than."""
         sure, apart = self.significant[measure], self.directions[measure]
         up, down = sure & (apart > 0), sure & (apart < 0)
         winner = np.concatenate([self.pairs.first[up], self.pairs.second[down]])
@@ -498,7 +498,7 @@ class Pairwise:
         return [np.sort(loser[winner == i]) for i in range(len(self.names))]
 
     def power(self) -> dict[str, float]:
-        """Return the discriminative power of each measure: the share of pairs it separates, without correction."""
+        """Return the discriminative power of each measure: the share of pairs with an uncorrected p below alpha."""
         shares = (np.count_nonzero(self.p < self.design.alpha, axis=1) / max(1, self.count)).tolist()
         return dict(zip(self.measures, shares, strict=True))
 
@@ -508,7 +508,7 @@ class Pairwise:
 
 
 class Estimated(Pairwise):
-    """Pairs that are tested by t from estimates that a subclass makes, as systems with several runs are."""
+    """Pairs tested by t from estimates that a subclass provides, such as systems with several runs."""
 
     @cached_property
     def differences(self) -> Floats:
@@ -517,26 +517,26 @@ class Estimated(Pairwise):
 
     @cached_property
     def p(self) -> Floats:
-        """The p-values, not corrected."""
+        """The uncorrected p-values."""
         return np.stack([estimates.p_values() for estimates in self.estimates])
 
     @cached_property
     def directions(self) -> Floats:
-        """Which of a pair has the higher mean: 1 for the first, -1 for the second."""
+        """The run with the higher mean: 1 for the first, -1 for the second."""
         return np.where(np.abs(self.differences) > tests.ROUNDING, np.sign(self.differences), 0.0)
 
     @cached_property
     def least(self) -> Floats:
-        """The least p-values that there can be, not corrected: t has none, but where nothing varies."""
+        """The smallest possible uncorrected p-values: 0 for t, unless the difference is constant."""
         return np.stack([np.where(e.constant, 2.0 ** (1 - e.units), 0.0) for e in self.estimates])
 
     @cached_property
     def intervals(self) -> list[Intervals]:
-        """The intervals of the differences, measure by measure."""
+        """The intervals of the differences, by measure."""
         return [self.cut(one.intervals(1 - self.design.alpha), m) for m, one in enumerate(self.estimates)]
 
     def corrected_interval(self, measure: int, pair: int) -> tuple[float, float]:
-        """Return the interval of a difference, corrected as its p-value is; NaN where there is none."""
+        """Return the interval of a difference, corrected like its p-value; NaN if there is none."""
         share = self._share_of_alpha(measure, pair) if self.is_corrected else 1.0
         one = self.estimates[measure].only(pair)
         low, high = self.cut(one.intervals(1 - self.design.alpha * share), measure)
@@ -544,10 +544,10 @@ class Estimated(Pairwise):
 
 
 def pseudo_values(values: Floats, weights: Floats | None) -> Floats:
-    """Return [queries, columns] of which the plain means and their errors are those of the weighted means (jackknife).
+    """Return jackknife pseudo-values [queries, columns]: their mean and its error are those of the weighted mean.
 
-    The weighted mean m without query i is m - w_i (x_i - m) / (n - w_i), so that i counts as m + (n - 1) times that
-    difference (Miller 1974); here they are moved so that their mean is m. With equal weights they are the values.
+    The weighted mean m without query i is m - w_i (x_i - m) / (n - w_i). The pseudo-value of i is m + (n - 1) times the
+    difference (Miller 1974); all are shifted to have the mean m. With equal weights they are the values themselves.
     """
     queries = len(values)
     if weights is None or queries < 2:
@@ -558,13 +558,13 @@ def pseudo_values(values: Floats, weights: Floats | None) -> Floats:
 
 
 def to_optional(values: Floats) -> list[float | None]:
-    """Return numbers, and None where there is none."""
+    """Return a list of the values, with None for NaN."""
     return [None if np.isnan(value) else value for value in values.tolist()]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Matrix(Result):
-    """Every run against every other by one measure, row minus column; NaN and False where a pair was not tested."""
+    """Differences between all runs by one measure, row minus column; NaN and False for pairs that were not tested."""
 
     measure: str
     names: list[str]
@@ -573,7 +573,7 @@ class Matrix(Result):
     high: Floats
     adjusted: Floats
     significant: Bools
-    """whether row and column differ, whichever of them is better"""
+    """whether row and column differ significantly"""
     same: Bools
     """whether both have the same value on every query"""
     tost: Floats
@@ -581,12 +581,12 @@ class Matrix(Result):
     direction: Floats
     """1 where the test favours the row, -1 where it favours the column"""
     contradicts: Bools
-    """whether a significant test favours the run whose mean is not the higher one, as Wilcoxon's may"""
+    """whether a significant test favours a run whose mean is not higher, as Wilcoxon's may"""
     notes: ClassVar[Sequence[Note]] = ()
 
     @classmethod
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
-        """Lay out the pairs of one measure."""
+        """Arrange the pairs of one measure as matrices."""
         low, high = pairwise.intervals[measure] if pairwise.count else (np.zeros(0), np.zeros(0))
         symmetric = {
             "adjusted": pairwise.adjusted[measure],
@@ -619,7 +619,7 @@ class Matrix(Result):
         return Table([self.measure, *self.names], rows)
 
     def data_table(self) -> Table:
-        """Return one row per tested pair, both ways."""
+        """Return one row per tested pair, in both directions."""
         rows, columns = np.nonzero(~np.isnan(self.difference))
         ends = [[self.names[i] for i in index.tolist()] for index in (rows, columns)]
         numbers = [values[rows, columns].tolist() for values in (self.difference, self.adjusted, self.significant)]
@@ -631,12 +631,12 @@ class Matrix(Result):
         return {"measure": self.measure, "runs": self.names, "pairs": self.data_table().records()}
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are."""
+        """Return the meaning of the numbers."""
         return [f"{self.measure} of the row minus that of the column; * significant"]
 
 
 def _lay_out(pairwise: Pairwise, values: Any, mirror: Any) -> Any:
-    """Return a matrix of what holds for each pair, and for each pair the other way round."""
+    """Return a matrix with the value of each pair, and the value of the reversed pair at the mirrored position."""
     size, (first, second) = len(pairwise.names), pairwise.pairs
     flags = values.dtype == np.bool_
     out = np.zeros((size, size), np.bool_) if flags else np.full((size, size), np.nan)

@@ -1,4 +1,4 @@
-"""φ as people can look at it: the control points, the curve, and what each judged document gets."""
+"""phi: the control points and the curve of φ, and its value for each judged document."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,19 +21,19 @@ from gradely.relevance.phi import Points, control_points
 from gradely.tables import Cell, Table, count_of
 
 STEPS = 200
-"""points of a drawn curve"""
+"""number of points of a drawn curve"""
 PANELS = 12
-"""queries whose curves are drawn, at most"""
+"""maximum number of queries whose curves are drawn"""
 NAMES = {"paper": "the paper's text", "code": "the authors' code"}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PhiCurve:
-    """φ of one query: from the score of a document to its relevance."""
+    """φ of one query, which maps the score of a document to its relevance."""
 
     query: str
     scores: dict[str, float]
-    """of the judged documents"""
+    """the scores of the judged documents"""
     function: Phi
 
     @cached_property
@@ -42,22 +42,22 @@ class PhiCurve:
 
     @property
     def points(self) -> Points:
-        """The control points, (score, φ); none where no score stands out, so that φ is 0 everywhere."""
+        """The control points (score, φ); empty if no score stands out, and then φ is 0 everywhere."""
         return control_points(self._batch, self.function.control)[0]
 
     @property
     def is_step(self) -> bool:
-        """Whether φ is a step, since the median is the maximum: two control points have the score where it rises."""
+        """Whether φ is a step: if the median is the maximum, two control points have the same score."""
         return any(before[0] == after[0] for before, after in pairwise(self.points))
 
     @property
     def fits(self) -> bool:
-        """Whether the scores lie near enough to each other to be drawn: their difference is a number."""
+        """Whether the scores can be drawn: their range is finite."""
         low, high = (f([*self.scores.values(), *(x for x, _ in self.points)]) for f in (min, max))
         return isfinite(high - low)
 
     def __call__(self, scores: Any) -> Floats:
-        """Return φ of any scores."""
+        """Return φ of scores."""
         at = np.atleast_1d(np.asarray(scores, np.float64))
         batch = self._batch.relabel(at[None, :], self._batch.pool, self._batch.pooled)
         return np.asarray(self.function(batch).grade[0])
@@ -70,7 +70,7 @@ class PhiCurve:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PhiCurves(Records):
-    """φ of the queries of a collection."""
+    """The curves of φ for the queries of a collection."""
 
     curves: list[PhiCurve]
     function: Phi
@@ -78,7 +78,7 @@ class PhiCurves(Records):
 
     @property
     def notes(self) -> list[Note]:
-        """Queries in which no score stands out, and those in which φ is a step."""
+        """Notes on queries in which no score stands out, and on those in which φ is a step."""
         flat = [curve.query for curve in self.curves if not curve.points]
         of, verb = count_of(len(self.curves), "query"), "has" if len(flat) == 1 else "have"
         text = f"{len(flat):,} of {of} {verb} no score that stands out: φ is 0 there"
@@ -88,13 +88,13 @@ class PhiCurves(Records):
         return [*notes, Note("step", steps, len(self.curves), text)] if steps else notes
 
     def summary(self) -> str:
-        """Return what it is of."""
+        """Return the number of queries and the control points."""
         control = self.function.control
         source = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
         return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {source}"
 
     def tables(self, digits: int = 4) -> list[Table]:
-        """Return the control points, and of a single query the documents."""
+        """Return the control points, and for a single query the documents."""
         rows: list[list[Cell]] = [
             [curve.query, round(x, digits), round(y, digits)] for curve in self.curves for x, y in curve.points
         ]
@@ -108,7 +108,7 @@ class PhiCurves(Records):
         return tables
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record per query and control point; a query without any has one record, with None for both."""
+        """Return one record per query and control point; a query without control points has one record with None."""
         return [
             {"query": curve.query, "score": x, "phi": y}
             for curve in self.curves
@@ -128,7 +128,7 @@ class PhiCurves(Records):
         return {"about": self.summary(), "queries": queries, "notes": self._list_notes()}
 
     def chart(self) -> Any:
-        """Return an altair chart of the curves, their control points, and the scores of the documents below."""
+        """Return an Altair chart of the curves with their control points, and the scores of the documents below."""
         alt = altair()
         curves = [curve for curve in self.curves if curve.points and curve.fits][:PANELS]
         if not curves:
@@ -159,10 +159,10 @@ def _line(curve: PhiCurve) -> list[dict[str, float]]:
 
 
 def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurves:
-    """Return φ of a query, or of all: the control points, the curve, and φ of each judged document.
+    """Return φ of one query or of all: the control points, the curve, and φ of each judged document.
 
-    `control` is 'paper' (the text of Moniz, Torgo and Vinagre), 'code' (what their code does) or one's own list of
-    (score, relevance).
+    `control` is 'paper' (as in the paper of Moniz, Torgo and Vinagre), 'code' (as in their code), or a list of (score,
+    relevance).
 
     >>> (curve,) = phi({"q": {"a": 100, "b": 20, "c": 90, "d": 15, "e": 10}}, "q").curves
     >>> curve.points

@@ -25,48 +25,48 @@ from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TieP
 from gradely.tables import Cell, Table, count_of
 
 POWER = 0.8
-"""the power that studies are usually planned for (Cohen 1988)"""
+"""the conventional power of studies (Cohen 1988)"""
 MOST = 10**9
-"""more queries than this nobody will judge: no number is given"""
+"""maximum number of queries; no larger number is reported"""
 PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
-"""corrections that are known before there are p-values"""
+"""corrections that do not depend on p-values"""
 
 
 class Planned(NamedTuple):
-    """Two runs on one measure: the smallest difference the queries can detect, and how many queries it would take."""
+    """Two runs by one measure: the smallest detectable difference, and the number of queries needed."""
 
     measure: str
     first: str
     second: str
     difference: float
-    """that was observed, the first minus the second"""
+    """the observed difference, the first minus the second"""
     deviation: float
     """the standard deviation of the differences over the queries"""
     detectable: float | None
-    """the smallest difference that as many queries as there are detect with the power asked for; None where nothing
-    varies, and where it would be larger than the measure can show"""
+    """the smallest difference that this number of queries detects with the given power; None if nothing varies, or if
+    it would exceed the range of the measure"""
     queries_needed: int | None
-    """for the observed difference; None where it is 0, or no number of queries is enough"""
+    """the number needed for the observed difference; None if it is 0, or if no number is enough"""
     needed_low: int | None
-    """the interval of queries_needed: the effect is an estimate"""
+    """the interval of queries_needed, since the effect is an estimate"""
     needed_high: int | None
-    """None where no number of queries may be enough"""
+    """None if no number of queries may be enough"""
     queries_for: int | None = None
-    """for the difference that was asked about"""
+    """the number needed for the given difference"""
     for_low: int | None = None
-    """the interval of queries_for: the deviation is an estimate"""
+    """the interval of queries_for, since the deviation is an estimate"""
     for_high: int | None = None
     power_for: float | None = None
-    """the power of as many queries as there are for the difference that was asked about"""
+    """the power of this number of queries for the given difference"""
 
 
 ALWAYS = Planned._fields.index("queries_for")
-"""how many fields there are where no difference was asked about"""
+"""the number of fields without a given difference"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Plan(Result):
-    """What the queries at hand can detect, pair by pair."""
+    """The differences that the queries can detect, and the numbers of queries needed, by pair."""
 
     rows: list[Planned]
     queries: int
@@ -74,7 +74,7 @@ class Plan(Result):
     alpha: float
     correction: str
     tests: int
-    """how many there are for each measure"""
+    """the number of tests for each measure"""
     difference: float | None
     notes: list[Note]
 
@@ -86,11 +86,11 @@ class Plan(Result):
         return Table([name.replace("_", " ") for name in header], rows)
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per measure and pair, of pandas, polars or pyarrow."""
+        """Return a pandas, polars or pyarrow dataframe with one row per measure and pair."""
         return Table(Planned._fields, [list(row) for row in self.rows]).to_frame(library)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the answer and the table."""
+        """Return the summary and the table."""
         return [self.summary(), self.table()]
 
     def as_dict(self) -> dict[str, Any]:
@@ -106,7 +106,7 @@ class Plan(Result):
         }
 
     def summary(self) -> str:
-        """Return the answer of the first pair in a sentence."""
+        """Return the result for the first pair as a sentence."""
         if not self.rows:
             return "Nothing can be planned: that takes at least 2 runs and 2 queries."
         row = self.rows[0]
@@ -139,7 +139,7 @@ class Plan(Result):
         return f"{number} ({100 * (1 - self.alpha):g} % interval {ends})"
 
     def caption(self) -> str:
-        """Return what the numbers rest on."""
+        """Return the test, its power and level, and the assumptions."""
         many = f" / {self.tests:,} pairs (Bonferroni)" if self.tests > 1 and self.correction == "bonferroni" else ""
         return (
             f"Test: two-sided paired t-test, power {self.power:g}, α = {self.alpha:g}{many}. Effect size and standard "
@@ -175,9 +175,9 @@ def plan(
 ) -> Plan:
     """Find the smallest difference that the queries can detect, and how many the observed one would need.
 
-    This is Sakai's topic-set-size design for a paired t-test: it takes the spread of the differences between the runs,
-    {name: run}. `difference` is one to plan for besides the observed one. `correction` is bonferroni, over the pairs of
-    each measure, or none. The rest is as in compare.
+    This is Sakai's topic-set-size design for a paired t-test, based on the standard deviation of the differences
+    between the runs, {name: run}. `difference` is an additional difference to plan for. `correction` is bonferroni,
+    over the pairs of each measure, or none. All other options are those of compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}
@@ -207,7 +207,7 @@ def plan(
 def plan_pairs(
     pairwise: Pairwise, difference: float | None, power: float, correction: str, notes: list[Note] | None = None
 ) -> Plan:
-    """Plan for pairs of runs whose values are known."""
+    """Return the plan for pairs of runs."""
     tests, queries, alpha = pairwise.count, pairwise.values.shape[1], pairwise.design.alpha
     level = alpha / tests if correction == "bonferroni" and tests else alpha
     bounds = pairwise.bounds or [(-inf, inf)] * len(pairwise.measures)
@@ -246,7 +246,7 @@ def _plan_pair(
 
 
 def _note_beyond(beyond: list[str], rows: list[Planned]) -> list[Note]:
-    """Say where the difference that could be detected is larger than the measure can show."""
+    """Note pairs whose smallest detectable difference exceeds the range of the measure."""
     text = f"{len(beyond):,} of {count_of(len(rows), 'pair')} would have to differ by more than the measure can show: "
     return [Note("beyond", len(beyond), len(rows), text + ", ".join(beyond[:5]))] if beyond else []
 
@@ -269,9 +269,9 @@ def _check_reach(difference: float | None, measures: Iterable[Measure]) -> None:
 
 
 def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = False) -> float:
-    """Return the chance that a paired t-test finds an effect, a mean over its standard deviation.
+    """Return the power of a paired t-test for an effect, a mean over its standard deviation.
 
-    t has the noncentral t distribution, with n - 1 degrees of freedom, moved by effect · √n.
+    t has a noncentral t distribution with n - 1 degrees of freedom and the noncentrality effect · √n.
     """
     freedom, moved = queries - 1, effect * sqrt(queries)
     if one_sided:
@@ -281,7 +281,7 @@ def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = Fal
 
 
 def effect_interval(effect: float, queries: int, alpha: float) -> tuple[float, float]:
-    """Return the interval of an observed effect: the true ones under which its t would lie in either tail."""
+    """Return the confidence interval of an observed effect by inverting the noncentral t distribution."""
     t, root = effect * sqrt(queries), sqrt(queries)
 
     def solve(tail: float) -> float:
@@ -296,7 +296,7 @@ def effect_interval(effect: float, queries: int, alpha: float) -> tuple[float, f
 
 @lru_cache(maxsize=256)
 def detectable_effect(queries: int, alpha: float, power: float, *, one_sided: bool = False) -> float:
-    """Return the smallest effect that this number of queries shows with this power."""
+    """Return the smallest effect that this number of queries detects with this power."""
     low, high = 0.0, 1.0
     while power_of(high, queries, alpha, one_sided=one_sided) < power:
         high *= 2
@@ -307,7 +307,7 @@ def detectable_effect(queries: int, alpha: float, power: float, *, one_sided: bo
 
 
 def queries_needed(effect: float, alpha: float, power: float, *, one_sided: bool = False) -> int | None:
-    """Return the least number of queries that shows an effect with this power (Sakai 2016)."""
+    """Return the smallest number of queries that detects an effect with this power (Sakai 2016)."""
     if effect == 0:
         return None
     normal, effect = NormalDist(), abs(effect)

@@ -14,31 +14,31 @@ import numpy as np
 from gradely.data.ids import Floats, Ints
 
 CELLS = 1 << 23
-"""about how many values are held at a time"""
+"""approximate number of values in memory at a time"""
 MOST = 6_000
-"""how many populations a grid of more than two levels has at most: 108 steps of three levels, 31 of four"""
+"""maximum size of a grid for more than two levels: 108 steps for three levels, 31 for four"""
 STEPS = 1_000
-"""of two levels, where the mean is not linear in g: between two steps a run is followed by bisection"""
+"""steps for two levels if the mean is not linear in g; crossings between two steps are found by bisection"""
 SAME = 1e-12
-"""means that differ by less are the same"""
+"""tolerance for equal means"""
 
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """What the mean of every run takes, for whatever population."""
+    """The parts from which the mean of every run follows for any population."""
 
     table: Floats
     """[levels r, levels h, queries, runs] T, 0 for h > r"""
     base: Floats
-    """[levels, queries] RB, how many documents of the pool reach a level"""
+    """[levels, queries] RB, the number of documents in the pool that reach a level"""
     measure: str
     """eGAP, GAP or xGAP"""
     weights: Floats | None = None
-    """[queries] of which the mean is 1, and by which T was multiplied; None where all queries count alike"""
+    """[queries] with mean 1, already included in T; None if all queries count alike"""
 
     @property
     def levels(self) -> int:
-        """How many levels there are."""
+        """The number of levels."""
         return len(self.base)
 
     def values(self, g: Floats) -> Floats:
@@ -46,7 +46,7 @@ class Parts:
         return {"eGAP": self._egap, "GAP": self._gap, "xGAP": self._xgap}[self.measure](g)
 
     def means(self, g: Floats, counts: Floats | None = None) -> Floats:
-        """Return [populations, runs]: means over the queries, or [draws, populations, runs] over those drawn again."""
+        """Return means [populations, runs] over the queries, or [draws, populations, runs] over resampled queries."""
         queries, runs = self.table.shape[2:]
         out = np.empty((len(g), runs) if counts is None else (len(counts), len(g), runs))
         step = max(1, CELLS // (queries * runs))
@@ -76,12 +76,12 @@ class Parts:
         )
 
     def ceiling(self, g: Floats) -> Floats:
-        """Return [populations]: the highest mean of eGAP or xGAP; users above a pool's top find nothing."""
+        """Return the highest possible means of eGAP or xGAP; users above a pool's top level find nothing."""
         return np.asarray(np.average(g @ (self.base > 0), axis=1, weights=self.weights))
 
 
 class Stretch(NamedTuple):
-    """Of two levels: from which to which share of users with the lower level a run is best."""
+    """For two levels, an interval of shares of users with the lower level in which a run is best."""
 
     start: float
     stop: float
@@ -89,14 +89,14 @@ class Stretch(NamedTuple):
 
 
 def corners(levels: int) -> Floats:
-    """Return the populations of one kind of user alone, and last the one with all levels alike."""
+    """Return the populations with one kind of user, followed by the population with equal shares."""
     return np.vstack([np.eye(levels), np.full((1, levels), 1 / levels)])
 
 
 def grid(levels: int) -> Floats:
-    """Return populations spread evenly over all that there are: the middles of small parts of the same size.
+    """Return a uniform grid of populations: the centres of cells of equal size.
 
-    None lies on the border, of which a grid that goes up to it has too much, and where runs may tie that differ inside.
+    No population lies on the border, which would be overrepresented, and where runs may tie that differ inside.
     """
     steps = 1
     while comb(steps + levels, levels - 1) <= MOST:
@@ -113,12 +113,12 @@ def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def find_best(means: Floats) -> Ints:
-    """Return the best run of each population; of runs that are the same, the first."""
+    """Return the best run for each population; the first one if runs are equal."""
     return np.asarray(np.argmax(means >= means.max(axis=-1, keepdims=True) - SAME, axis=-1))
 
 
 def find_leaders(means: Floats) -> list[int]:
-    """Return for each run the first that has the same mean for every population, [populations, runs]."""
+    """Return, for each run, the first run with the same means for every population."""
     out: list[int] = []
     for run in range(means.shape[1]):
         same = (i for i in range(run) if out[i] == i and np.abs(means[:, i] - means[:, run]).max() <= SAME)
@@ -133,10 +133,10 @@ def split_users(share: Any) -> Floats:
 
 
 def stretches(parts: Parts) -> list[Stretch]:
-    """Return, for two levels, which run is best from which share on, from 0 to 1.
+    """Return, for two levels, the best run for every share of users from 0 to 1.
 
-    eGAP is linear in the shares, so its crossings are solved for; those of the others lie between two steps and are
-    found by bisection.
+    eGAP is linear in the shares, so its crossings have a closed form. Crossings of GAP and xGAP are located between two
+    steps and found by bisection.
     """
     if parts.measure == "eGAP":
         return _envelope(parts.means(split_users([0.0, 1.0])))
@@ -159,7 +159,7 @@ def stretches(parts: Parts) -> list[Stretch]:
 
 
 def draw_shares(parts: Parts, points: Floats, counts: Floats) -> Floats:
-    """Return [draws, runs]: for what share of the populations each run is best, in queries drawn again."""
+    """Return the share of populations for which each run is best [draws, runs], over resampled queries."""
     runs = parts.table.shape[3]
     out = np.zeros((len(counts), runs))
     if parts.levels == 2:
@@ -173,9 +173,9 @@ def draw_shares(parts: Parts, points: Floats, counts: Floats) -> Floats:
 
 
 def _add_stretches(means: Floats, at: Floats, out: Floats) -> Floats:
-    """Add to [draws, runs] the way from point to point for which a run is best.
+    """Add the lengths of the intervals in which each run is best to `out` [draws, runs].
 
-    Where the best run changes, the two cross on straight lines: exactly so by eGAP, nearly so by the others.
+    Means are interpolated linearly between two points, which is exact for eGAP.
     """
     winners, draws = find_best(means), np.arange(len(means))[:, None]
     first, last = winners[:, :-1], winners[:, 1:]
@@ -189,7 +189,7 @@ def _add_stretches(means: Floats, at: Floats, out: Floats) -> Floats:
 
 
 def _bisect(ahead: Callable[[float], float], low: float, high: float) -> float:
-    """Return where a function that is not below 0 at the low end and not above it at the high end crosses 0."""
+    """Return the root of a function that is at least 0 at the low end and at most 0 at the high end."""
     for _ in range(60):
         middle = (low + high) / 2
         low, high = (middle, high) if ahead(middle) > 0 else (low, middle)

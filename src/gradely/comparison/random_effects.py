@@ -1,14 +1,13 @@
-"""Random effects: one difference from several collections, each with its own true difference.
+"""Random-effects meta-analysis: one difference from several collections with different true differences.
 
-Collections differ in what is asked and what is relevant, and so does the difference of two systems. Its mean over all
-collections like these is estimated from the difference y_k on each collection and its variance v_k. The variance of
-the true differences, τ², is that of Paule and Mandel (1982): with it, the weighted squares around the mean are as
-large as they should be.
+The true difference of two systems varies between collections. Its mean over all collections like these is estimated
+from the difference y_k on each collection and its variance v_k. The variance of the true differences, τ², is estimated
+by the method of Paule and Mandel (1982), which equates the weighted sum of squares to its expectation.
 
-The weights that are best with a known τ², 1/(v_k + τ²), leave the mean to one or two large collections where τ² happens
-to be estimated as 0, and then too much is significant (IntHout, Ioannidis and Borm 2014). So the median of the v_k is
-added to each, and the standard error is the one that does not rest on the weights being the best: from the distance of
-each y_k to the mean, corrected for its leverage (Bell and McCaffrey 2002; Tipton 2015). t has K - 1 degrees of freedom.
+The optimal weights for a known τ², 1/(v_k + τ²), give nearly all weight to one or two large collections if the estimate
+of τ² happens to be 0, which inflates the error rate (IntHout, Ioannidis and Borm 2014). Therefore, the median of the
+v_k is added to each variance, and the standard error is robust: it is computed from the distance of each y_k to the
+mean, corrected for its leverage (Bell and McCaffrey 2002; Tipton 2015). t has K - 1 degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -23,9 +22,9 @@ from gradely.evaluation.notes import Note
 from gradely.tables import count_of
 
 STEPS = 60
-"""halvings of the interval that holds τ²: more than the digits of a double"""
+"""bisection steps for τ², more than a double has bits"""
 SAME = 1e-12
-"""differences closer than this are the same"""
+"""tolerance for equal differences"""
 
 
 class Combined(NamedTuple):
@@ -33,20 +32,20 @@ class Combined(NamedTuple):
 
     difference: float
     error: float
-    """its standard error"""
+    """the standard error of the difference"""
     tau2: float
     """the variance of the true differences between collections"""
     i2: float
-    """the share of the variation between collections that is not chance (Higgins and Thompson 2002)"""
+    """the share of the variation between collections that is not due to chance (Higgins and Thompson 2002)"""
     weights: list[float]
-    """the share that each collection has in the mean"""
+    """the weight of each collection in the mean"""
     variance: float
-    """of the mean, by τ² and the variances of the collections alone, which is steadier than the error"""
+    """the model-based variance of the mean, which is more stable than the robust error"""
 
     def prediction(self, level: float) -> tuple[float, float] | None:
-        """Return the interval of the true difference on a new collection; None for fewer than three.
+        """Return the prediction interval for a new collection; None for fewer than three collections.
 
-        It has t with K - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter 2009).
+        t has K - 2 degrees of freedom (Higgins, Thompson and Spiegelhalter 2009).
         """
         freedom = len(self.weights) - 2
         if freedom < 1:
@@ -56,10 +55,10 @@ class Combined(NamedTuple):
 
 
 def combine(y: Floats, v: Floats) -> Combined | None:
-    """Combine differences `y` with variances `v` of two collections or more; None where nothing varies at all.
+    """Combine differences `y` with variances `v` of two or more collections; None if nothing varies.
 
     With the weights w_k and s_k = v_k + τ², the variance of the mean is Σ w_k²·e_k²·s_k/Var(e_k) for the distances e_k
-    of the y_k to it, where Var(e_k) = s_k·(1 - 2w_k) + Σ w²s. Where all y_k are the same, it is Σ w²s.
+    of the y_k to it, where Var(e_k) = s_k·(1 - 2w_k) + Σ w²s. If all y_k are equal, it is Σ w²s.
 
     >>> found = combine(np.array([0.1, 0.3]), np.array([0.01, 0.01]))  # Q(τ²) = 2·0.1²/(0.01 + τ²) = 1
     >>> round(found.difference, 4), round(found.tau2, 4), round(found.error, 4)
@@ -80,7 +79,7 @@ def combine(y: Floats, v: Floats) -> Combined | None:
 
 
 def paule_mandel(y: Floats, v: Floats) -> float:
-    """Return τ², with which the weighted squares around the mean are K - 1; 0 where they are no more without it."""
+    """Return the τ² for which the weighted sum of squares is K - 1; 0 if it is not larger even without τ²."""
     goal, low, high = len(y) - 1, 0.0, float(y.var(ddof=1))  # with this τ², they are no more than K - 1
     if squares(y, v, 0.0) <= goal:
         return 0.0
@@ -91,7 +90,7 @@ def paule_mandel(y: Floats, v: Floats) -> float:
 
 
 def squares(y: Floats, v: Floats, tau2: float) -> float:
-    """Return the weighted squares around the weighted mean, Q, with this τ²; infinite where sure differences differ."""
+    """Return the weighted sum of squares Q for this τ²; infinite if differences without error disagree."""
     spread = v + tau2
     sure = y[spread == 0]
     if not len(sure):
@@ -104,7 +103,7 @@ def squares(y: Floats, v: Floats, tau2: float) -> float:
 
 
 def note_alike(found: Sequence[Combined | None]) -> list[Note]:
-    """Say where collections are closer together than their errors predict, so that an interval is very narrow."""
+    """Note pairs whose collections agree more than their errors predict, which makes intervals very narrow."""
     alike = sum(one is not None and one.error**2 < one.variance / 4 for one in found)
     text = (
         f"in {alike:,} of {count_of(len(found), 'test')} the differences on the collections are closer together than "

@@ -1,4 +1,4 @@
-"""Results that are records for programs, and several tables made of them for people."""
+"""The base of results that consist of records, shown as one or more tables."""
 
 from typing import Any
 
@@ -7,18 +7,18 @@ from gradely.tables import Cell, Table
 
 
 class Records(Result):
-    """A result that has `records`, one per observation, `tables` for people, and a `summary` of what they are of."""
+    """A result with `records`, one per observation, `tables` to read, and a `summary` that describes them."""
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per observation."""
         raise NotImplementedError
 
     def tables(self, digits: int = 4) -> list[Table]:
-        """Return the tables that people look at, the most important one first."""
+        """Return the tables to read, the most important one first."""
         raise NotImplementedError
 
     def summary(self) -> str:
-        """Return what the numbers are of, in a line or more."""
+        """Return a description of the numbers in one or more lines."""
         raise NotImplementedError
 
     def table(self) -> Table:
@@ -34,7 +34,7 @@ class Records(Result):
         return [*self.tables(digits)]
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are of."""
+        """Return the lines of the summary."""
         return self.summary().splitlines()
 
     def as_dict(self) -> dict[str, Any]:

@@ -1,20 +1,20 @@
-"""The mean by a few human labels and many of a judge: the regression estimator of sampling theory (Cochran 1977, 7).
+"""Means from a few human labels and many labels of a judge: the regression estimator (Cochran 1977, chapter 7).
 
-People judged n of N queries, drawn at random, and a judge, mostly a language model, judged all N. On a query, y is the
-value by human labels and f that by the judge's.
+People judged n of N queries, drawn at random, and a judge, such as a language model, judged all N. On a query, y is the
+value by human labels and f the value by the judge's labels.
 
     θ = ȳ + b(F - f̄)    ȳ, f̄ means over the n queries, F the mean of f over all N, b the slope
 
-It is PPI++ of Angelopoulos, Duchi and Zrnic (2023), and PPI where b = 1. It is right however wrong the judge is: its
-bias cancels in F - f̄, and what it does not know only makes the interval longer.
+This is PPI++ of Angelopoulos, Duchi and Zrnic (2023), and PPI if b = 1. It is valid for any judge: bias cancels in
+F - f̄, and errors only make the interval longer.
 
-The slope is that of least squares, shrunk as if PRIOR more queries had been seen on which it was MIDDLE. Of a few
-queries, what least squares leaves is too often next to nothing, and then intervals are too short.
+The slope is that of least squares, shrunk as if PRIOR more queries with the slope MIDDLE had been observed. With few
+queries, the residuals of least squares are often too small, and intervals too short.
 
-The variance over these N queries is s²(1/n - 1/N), where s² is that of y - bf over the n queries. Its root is
-multiplied by a factor, from find_factor, since t is wrong where values are skewed or mostly 0.
+The variance for these N queries is s²(1/n - 1/N), where s² is the variance of y - bf over the n queries. The standard
+error is multiplied by a factor from find_factor, since t intervals are inaccurate if values are skewed or mostly 0.
 
-With slope="least-squares" it is the estimator of the textbook: the slope as it is, and t with n - 2 degrees of freedom.
+With slope="least-squares", it is the textbook estimator: the slope is not shrunk, and t has n - 2 degrees of freedom.
 """
 
 from collections.abc import Sequence
@@ -30,56 +30,56 @@ from gradely.errors import DataError
 from gradely.settings import check_choice
 
 TARGETS = {"like": "queries like these", "these": "these queries"}
-"""what the mean is of: a new query of the same kind, or all queries that the judge labelled"""
+"""the population of the mean: queries like these, or exactly the queries that the judge labelled"""
 LEAST_SQUARES = "least-squares"
 SLOPES = ("auto", LEAST_SQUARES, 1)
 FEWEST = 5
-"""human queries, in all and in each segment: with fewer, a slope and a spread are guesses"""
+"""minimum number of human queries, in total and in each segment, to estimate a slope and a variance"""
 MIDDLE, PRIOR = 0.5, 25
-"""the slope where nothing is known of it, and on how many queries it counts as seen"""
+"""the prior slope, and the number of queries that it counts for"""
 WRONG = 0.2
-"""with the slope 1, on how many queries besides those that people saw the judge is taken to be wrong by chance"""
+"""with the slope 1, the number of additional queries on which the judge is assumed to be wrong at random"""
 POPULATIONS, DRAWS = 4, 500
-"""how many populations are simulated, and how many samples are drawn of each"""
+"""the number of simulated populations, and of samples from each"""
 LEVEL = 0.95
-"""of the intervals that the simulation makes right"""
+"""the level at which the simulation calibrates intervals"""
 LEAST = 10.0**-DIGITS
-"""a smaller variance is rounding"""
+"""a smaller variance is a rounding error"""
 
 USED, COMPLETE, CONSTANT, PERFECT = range(4)
-"""what became of the judge: it was used; people judged every query; its values do not vary over the human queries; it
-agrees with people on every query, so that nobody knows how often it would not"""
+"""the use of the judge: used; not needed, since people judged every query; constant over the human queries; or in
+perfect agreement with people, which leaves its error rate unknown"""
 
 
 class Sample(NamedTuple):
-    """Values by both: column by column, of means or of differences."""
+    """Values by human labels and by the judge's, with a column per run or per pair."""
 
     human: Floats
     """[n, columns] by human labels"""
     judged: Floats
     """[N, columns] by the judge's labels"""
     rows: Ints
-    """where the human queries are among the N"""
+    """the indices of the human queries among the N"""
 
     @property
     def beside(self) -> Floats:
-        """[n, columns] by the judge's labels, on the human queries."""
+        """[n, columns] by the judge's labels on the human queries."""
         return self.judged[self.rows]
 
 
 class Fit(NamedTuple):
-    """The mean of each column in one segment, by some estimator."""
+    """The estimated mean of each column in one segment."""
 
     mean: Floats
     variance: Floats
-    """of the mean over these N queries"""
+    """the variance of the mean over these N queries"""
     spread: Floats
-    """the variance of y from query to query"""
+    """the variance of y over queries"""
     factor: Floats
-    """how many times the error over these queries counts, for t intervals to be right"""
+    """the factor of the standard error that calibrates t intervals"""
     freedom: Ints
     queries: int
-    """N"""
+    """the number of queries, N"""
 
     def error(self, target: str) -> Floats:
         """Return the square of the standard error for a target."""
@@ -87,12 +87,12 @@ class Fit(NamedTuple):
 
     @property
     def plain(self) -> "Fit":
-        """The same without the factor."""
+        """Return the square of the standard error for a target, without the factor."""
         return self._replace(factor=np.ones_like(self.factor))
 
 
 class Regression(NamedTuple):
-    """The fit of one segment, and how it came about."""
+    """The fit of one segment, its slope, and the use of the judge."""
 
     fit: Fit
     slope: Floats
@@ -100,31 +100,31 @@ class Regression(NamedTuple):
 
 
 class JudgedMeans(NamedTuple):
-    """Means, or mean differences, by the labels of people and a judge together, beside those of people alone."""
+    """Means or mean differences by human labels combined with a judge's, and by human labels alone."""
 
     together: Estimates
     alone: Estimates
     error: Floats
-    """the standard errors by both before they are calibrated, to be compared with those of people alone"""
+    """the combined standard errors before calibration, comparable with those of human labels alone"""
     slope: Floats
     correlation: Floats
-    """between people and judge over the human queries; NaN where one of them does not vary"""
+    """the correlation of human values and the judge's over the human queries; NaN if one of them is constant"""
     use: Ints
-    """USED, or why the judge was not"""
+    """USED, or the reason why the judge was not used"""
     sizes: tuple[int, int]
-    """n and N"""
+    """the numbers of queries, n and N"""
     target: str
 
     @property
     def mean(self) -> Floats:
-        """The means by both."""
+        """The combined means."""
         return self.together.difference
 
     def worth(self) -> Floats:
-        """Return with how many more queries people alone would have been as precise; NaN where nothing varies.
+        """Return the number of additional human queries with the same effect on precision; NaN if nothing varies.
 
-        It is at most all that the judge labelled besides, since no judge is worth more than people on the same queries.
-        Below 0, the judge makes the estimate less precise.
+        It is at most the number of other queries that the judge labelled. If it is negative, the judge makes the
+        estimate less precise.
         """
         n, total = self.sizes
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -135,7 +135,7 @@ class JudgedMeans(NamedTuple):
 
 
 def check_choices(target: str, slope: object) -> None:
-    """Refuse a target or a slope that there is not."""
+    """Raise DataError for an unknown target or slope."""
     check_choice("target", target, TARGETS)
     if isinstance(slope, bool) or slope not in SLOPES:
         raise DataError(f"the slope must be 'auto', 'least-squares' or 1; found {slope!r}")
@@ -153,9 +153,9 @@ def regress(sample: Sample, target: str = "like", slope: object = "auto") -> Jud
 
 
 def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
-    """Return the estimates over segments, each of which has a slope of its own, weighted by their queries.
+    """Return the estimates over segments with separate slopes, weighted by their numbers of queries.
 
-    Degrees of freedom are those of Satterthwaite (1946). With one segment, nothing is combined.
+    Degrees of freedom are those of Satterthwaite (1946).
     """
     found = [_regress(part, slope) for part in parts]
     alone = [_fit_human(part) for part in parts]
@@ -174,7 +174,7 @@ def combine(parts: Sequence[Sample], target: str, slope: object) -> JudgedMeans:
 
 
 def _regress(part: Sample, slope: Any) -> Regression:
-    """Fit a segment; where the judge cannot be used, by human labels alone."""
+    """Fit a segment, by human labels alone if the judge cannot be used."""
     alone, columns = _fit_human(part), part.human.shape[1]
     if len(part.human) == len(part.judged):
         return Regression(alone, np.zeros(columns), np.full(columns, COMPLETE))
@@ -192,12 +192,12 @@ def _regress(part: Sample, slope: Any) -> Regression:
 
 
 def _fit_human(part: Sample) -> Fit:
-    """Return the mean of human labels alone, with the correction for a finite number of queries."""
+    """Fit by human labels alone, with the finite population correction."""
     return _fit(part, np.zeros(part.human.shape[1]))
 
 
 def _fit(part: Sample, slope: Floats) -> Fit:
-    """Return the mean by a slope of each column."""
+    """Fit with a given slope of each column."""
     n, total = len(part.human), len(part.judged)
     rest = part.human - slope * part.beside  # what the judge leaves open
     mean = slope * part.judged.mean(axis=0) + rest.mean(axis=0)
@@ -209,7 +209,7 @@ def _fit(part: Sample, slope: Floats) -> Fit:
 
 
 def _fit_slope(part: Sample) -> Regression:
-    """Fit with the slope of least squares, shrunk."""
+    """Fit with the shrunk slope of least squares."""
     varies = _variance(part.beside) > LEAST
     slope = _shrink(_covariance(part.beside, part.human), _variance(part.beside), len(part.human))
     share = np.nan_to_num(np.clip(_correlate(part.human, part.beside), 0, 1))
@@ -218,7 +218,7 @@ def _fit_slope(part: Sample) -> Regression:
 
 
 def _fit_least_squares(part: Sample) -> Regression:
-    """Fit with the slope of least squares, as textbooks do: its own variance is part of that of the mean."""
+    """Fit with the slope of least squares, whose own variance is part of the variance of the mean."""
     n, total = len(part.human), len(part.judged)
     squares = _variance(part.beside)
     slope, varies = _least_squares(_covariance(part.beside, part.human), squares), squares > LEAST
@@ -233,23 +233,23 @@ def _fit_least_squares(part: Sample) -> Regression:
 
 
 def _least_squares(shared: Floats, squares: Floats) -> Floats:
-    """Return the slope from covariances and variances; 0 where the judge's values do not vary."""
+    """Return the slope of least squares from covariances and variances; 0 if the judge's values are constant."""
     varies = squares > LEAST
     return np.where(varies, shared / np.where(varies, squares, 1.0), 0.0)
 
 
 def _shrink(shared: Floats, squares: Floats, n: int) -> Floats:
-    """Return the slope of least squares over n queries, shrunk; 0 where the judge's values do not vary."""
+    """Return the shrunk slope of least squares over n queries; 0 if the judge's values are constant."""
     return np.where(squares > LEAST, (n * _least_squares(shared, squares) + PRIOR * MIDDLE) / (n + PRIOR), 0.0)
 
 
 def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
-    """Return the factor of each column by which standard errors are multiplied, so that t intervals are right.
+    """Return the factor of the standard errors of each column that calibrates t intervals, by simulation.
 
-    It is found on the judge's own values. In a population of N queries, people say what the judge says on a share of
-    the queries, and what it says of another query on the rest, so that the correlation of both is that share. Of each
-    population, samples of n queries are drawn, and each estimate is compared with the mean. The order of the queries
-    does not matter.
+    Populations of N queries are simulated from the judge's values: simulated people agree with the judge on a share of
+    the queries, and have the judge's value of another query on the rest, so the correlation equals that share. From
+    each population, samples of n queries are drawn, and the estimates are compared with the mean. The result does not
+    depend on the order of the queries.
     """
     total, columns = judged.shape
     f = np.sort(judged - judged.mean(axis=0), axis=0)
@@ -269,7 +269,7 @@ def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
 
 
 def _simulate(drawn: Floats, f: Floats, y: Floats) -> Floats:
-    """Return [samples, columns] how many standard errors estimates are from the mean; 0 where nothing varies."""
+    """Return the distance of the estimates from the mean in standard errors [samples, columns]; 0 if nothing varies."""
     total, n = len(f), int(drawn[0].sum())
     f_mean, y_mean = drawn @ f / n, drawn @ y / n
     f_squares, y_squares, shared = (
@@ -284,7 +284,7 @@ def _simulate(drawn: Floats, f: Floats, y: Floats) -> Floats:
 
 
 def _fit_known(part: Sample) -> Regression:
-    """Fit with the slope 1: the mean of the judge plus the mean of what it is wrong by."""
+    """Fit with the slope 1: the mean of the judge plus the mean of its errors."""
     n, total, ones = len(part.human), len(part.judged), np.ones(part.human.shape[1])
     fit = _fit(part, ones)
     by_chance = (fit.spread + _variance(part.judged)) * (1 / n - 1 / total)  # where f says nothing about y
@@ -293,12 +293,12 @@ def _fit_known(part: Sample) -> Regression:
 
 
 def _variance(values: Floats) -> Floats:
-    """Return the variance of each column; 0 where it differs by rounding only."""
+    """Return the variance of each column; 0 if it is constant up to rounding."""
     return np.where(np.ptp(np.round(values, DIGITS), axis=0) > 0, values.var(axis=0, ddof=1), 0.0)
 
 
 def _weigh(fits: Sequence[Fit], human: int, target: str) -> Estimates:
-    """Return the means over segments; `human` is the number of human queries."""
+    """Return the weighted means over segments; `human` is the number of human queries."""
     total = sum(fit.queries for fit in fits)
     shares = np.array([[fit.queries / total] for fit in fits])
     means = np.stack([fit.mean for fit in fits])
@@ -321,6 +321,6 @@ def _covariance(f: Floats, y: Floats) -> Floats:
 
 
 def _correlate(y: Floats, f: Floats) -> Floats:
-    """Return the correlation of each column; NaN where one of them does not vary."""
+    """Return the correlation of each column; NaN if one side is constant."""
     spreads = _variance(y) * _variance(f)
     return np.where(spreads > 0, _covariance(f, y) / np.sqrt(np.where(spreads > 0, spreads, 1.0)), np.nan)

@@ -1,4 +1,4 @@
-"""Segments: the runs of a comparison on each part of the queries, such as long and short ones."""
+"""Segments: a comparison on parts of the queries, such as short and long ones."""
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -16,17 +16,17 @@ from gradely.tables import Cell, MarkedNumber, Table
 
 
 class SegmentPair(NamedTuple):
-    """Two runs on one measure in one segment; the difference is the first minus the second."""
+    """Two runs by one measure in one segment; the difference is the first minus the second."""
 
     segment: str
     n: int
-    """how many queries the segment has"""
+    """the number of queries of the segment"""
     measure: str
     first: str
     second: str
     difference: float
     low: float | None
-    """the t interval of the difference, by itself; None where there is one query, or no spread"""
+    """the uncorrected t interval of the difference; None for one query, or without spread"""
     high: float | None
     effect: float | None
     wins: int
@@ -35,18 +35,18 @@ class SegmentPair(NamedTuple):
 
 
 class SegmentComparison(Result):
-    """The runs of a comparison in each segment, in the order in which segments first appear."""
+    """The runs of a comparison in each segment, in order of first appearance."""
 
     notes: Sequence[Note] = ()
 
     def __init__(self, pairwise: Pairwise, queries: Sequence[str], segment_of: Mapping[str, str]) -> None:
-        """Take the values of all queries, and the segment of each."""
+        """Group the queries by segment."""
         self._pairwise, self._rows = pairwise, segment_rows(queries, segment_of)
         self.sizes = {segment: len(rows) for segment, rows in self._rows.items()}
 
     @cached_property
     def means(self) -> dict[str, Floats]:
-        """The means by segment, [measures, runs], the same to the last digit whatever the order of queries."""
+        """{segment: means [measures, runs]}, independent of the order of queries to the last digit."""
         values = self._pairwise.values
         return {
             segment: np.asarray([means(table[rows], self._weights(rows)) for table in values])
@@ -54,12 +54,12 @@ class SegmentComparison(Result):
         }
 
     def _weights(self, rows: Ints) -> Floats | None:
-        """Return the weights of the queries of a segment, of which the mean is 1."""
+        """Return the weights of the queries of a segment, normalised to mean 1."""
         weights = self._pairwise.weights
         return None if weights is None else normalize_weights(weights[rows])
 
     def mean(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return {segment: {run: {measure: mean}}}, the best run of all queries first."""
+        """Return {segment: {run: {measure: mean}}}, with the best run over all queries first."""
         names, measures = self._pairwise.names, self._pairwise.measures
         return {
             segment: {
@@ -70,7 +70,7 @@ class SegmentComparison(Result):
         }
 
     def table(self) -> Table:
-        """Return one row per segment and run: how many queries there are, and the means, the best of each bold."""
+        """Return one row per segment and run: the number of queries and the means, with the best in bold."""
         rows: list[list[Cell]] = []
         for segment, table in self.means.items():
             best = table.max(axis=1).tolist()
@@ -80,7 +80,7 @@ class SegmentComparison(Result):
         return Table(["segment", "n", self._pairwise.subject, *self._pairwise.measures], rows)
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record per segment, measure and run: the mean."""
+        """Return the mean of each segment, measure and run as records."""
         kind = self._pairwise.subject
         return [
             {"segment": segment, "n": self.sizes[segment], kind: run, "measure": measure, "mean": mean[measure]}
@@ -90,7 +90,7 @@ class SegmentComparison(Result):
         ]
 
     def entry(self) -> dict[str, Any]:
-        """Return means and pairs by segment, and what they are, as plain data."""
+        """Return means and pairs by segment, and the caption, as plain data."""
         pairs: dict[str, list[dict[str, Any]]] = {name: [] for name in self.sizes}
         for pair in self.pairs:
             pairs[pair.segment].append(dict(zip(pair._fields[2:], pair[2:], strict=True)))  # which segment, is said
@@ -104,7 +104,7 @@ class SegmentComparison(Result):
 
     @cached_property
     def pairs(self) -> list[SegmentPair]:
-        """Every pair on every measure in each segment: difference, interval, effect size, wins; nothing is tested."""
+        """All pairs by all measures in each segment: difference, interval, effect size and wins, without tests."""
         return [pair for segment, rows in self._rows.items() for pair in self._pairs(segment, rows)]
 
     def _pairs(self, segment: str, rows: Ints) -> list[SegmentPair]:
@@ -129,11 +129,11 @@ class SegmentComparison(Result):
         return Table(SegmentPair._fields, [list(pair) for pair in self.pairs])
 
     def pairs_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of pairs, of pandas, polars or pyarrow."""
+        """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return self.pairs_table().to_frame(library)
 
     def caption(self) -> str:
-        """Return what the numbers by segment are, and what they are not."""
+        """Return how to read the numbers by segment."""
         level = f"{100 * (1 - self._pairwise.design.alpha):g} %"
         return (
             f"By segment nothing is tested, and intervals of differences are {level} t intervals, each by itself: "

@@ -1,4 +1,4 @@
-"""The answer in one sentence: who is better than whom, and who cannot be told apart."""
+"""The results of a comparison in sentences: which runs are better, how they were tested, and notes on the tests."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -13,14 +13,14 @@ from gradely.evaluation.notes import Note, note_names
 from gradely.tables import count_of, format_p, format_short
 
 LONGEST = 60
-"""names of baselines that are longer are cut in captions"""
+"""longer names of baselines are truncated in captions"""
 
 
 def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool = False) -> str:
-    """Return what is needed to test again, in sentences: test, alpha, family, correction, intervals, seed.
+    """Return the test, alpha, family, correction, intervals and seed in sentences, to reproduce the results.
 
-    `means` says that intervals of means are shown, too, and `random_ties` that orders of ties were drawn. Why nothing
-    is tested, where that is so, is part of the answer.
+    `means` indicates that intervals of means are shown, and `random_ties` that orders of ties were drawn. If nothing is
+    tested, the summary gives the reason.
     """
     design, tested = pairwise.design, pairwise.count > 0
     means = means and bool(pairwise.means_method)
@@ -43,14 +43,14 @@ def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool 
 
 
 def explain_untested(pairwise: Pairwise) -> str:
-    """Return why nothing is tested."""
+    """Return the reason why nothing is tested."""
     if len(pairwise.names) < 2:
         return f"nothing is tested: there is one {pairwise.subject}"
     return f"nothing is tested: there is one {pairwise.unit}, and a test needs at least two"
 
 
 def describe_family(pairwise: Pairwise) -> str:
-    """Return the correction, and over which tests it is made."""
+    """Return the correction and the family of tests that it covers."""
     design, pairs, measures = pairwise.design, pairwise.count, len(pairwise.measures)
     names = ", ".join(name if len(name) <= LONGEST else name[:LONGEST] + "…" for name in design.baselines)
     kind = f"against {names}" if names else "all pairs"
@@ -71,7 +71,7 @@ def describe_family(pairwise: Pairwise) -> str:
 
 
 def _describe_intervals(pairwise: Pairwise) -> str:
-    """Return what kind of intervals differences have."""
+    """Return the kind of the intervals of differences."""
     how = "uncorrected t intervals"
     if pairwise.design.simultaneous:
         family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
@@ -82,7 +82,7 @@ def _describe_intervals(pairwise: Pairwise) -> str:
 
 
 def note_tests(pairwise: Pairwise) -> list[Note]:
-    """Return what there is to note about the tests."""
+    """Return notes on the tests."""
     if not pairwise.count:
         runs = len(pairwise.names)
         return [Note("untested", runs, runs, explain_untested(pairwise))]
@@ -99,7 +99,7 @@ def note_tests(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_identical(pairwise: Pairwise) -> list[Note]:
-    """Name the pairs that are the same; of two runs, the sentence says so."""
+    """Name the identical pairs; for two runs, the summary says so."""
     same = np.flatnonzero(~pairwise.differing.any(axis=0)).tolist() if pairwise.count > 1 else []
     names = [" and ".join(pairwise.named_pairs[i]) for i in same]
     text = f"{{have}} the same value on every {pairwise.unit} by every measure"
@@ -107,7 +107,7 @@ def _note_identical(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_few(pairwise: Pairwise) -> list[Note]:
-    """Say that t took the place of the bootstrap."""
+    """Note that t replaced the bootstrap."""
     if pairwise.test == pairwise.design.test:
         return []
     tests, queries = pairwise.p.size, count_of(pairwise.values.shape[1], "query")
@@ -116,7 +116,7 @@ def _note_few(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_replaced(pairwise: Pairwise) -> list[Note]:
-    """Say where the test asked for cannot be computed."""
+    """Count the pairs for which the requested test is undefined."""
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
         f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, so "
@@ -126,7 +126,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_charge(pairwise: Pairwise) -> list[Note]:
-    """Say that tukey also corrects for pairs that were not asked for."""
+    """Note that tukey also corrects for pairs that are not compared."""
     runs = len(pairwise.names)
     every, pairs = runs * (runs - 1) // 2, pairwise.count
     if pairwise.design.test != "tukey" or pairs == every:
@@ -136,7 +136,7 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_unequal(pairwise: Pairwise) -> list[Note]:
-    """Say where tukey may find too much: it shuffles runs within queries, and so takes them to vary alike."""
+    """Warn if tukey may be anti-conservative: it assumes that all runs have the same variance."""
     if pairwise.design.test != "tukey":
         return []
     centred = pairwise.weighed - pairwise.weighed.mean(axis=2, keepdims=True)
@@ -150,7 +150,7 @@ def _note_unequal(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_contradictions(pairwise: Pairwise) -> list[Note]:
-    """Say how often signed ranks and means disagree about which run is better."""
+    """Count the pairs for which signed ranks and means favour different runs."""
     count, tests = int(np.count_nonzero(pairwise.contradicts)), pairwise.p.size
     text = (
         f"in {count:,} of {count_of(tests, 'test')} the signed ranks favour a run whose mean is not the higher one: "
@@ -160,9 +160,9 @@ def _note_contradictions(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_coarse(pairwise: Pairwise) -> list[Note]:
-    """Say where the least p-value that a test can give is not below alpha: nothing can be significant.
+    """Count the tests that can never be significant, since the smallest possible p-value is not below alpha.
 
-    A corrected p-value grows with every p-value of its family, so that none is below what the least ones give.
+    A corrected p-value increases with every p-value of its family, so correcting the smallest ones gives a lower bound.
     """
     alpha, least, family = pairwise.design.alpha, pairwise.least, pairwise.family_size
     coarse = pairwise.differing & (pairwise.correct(least) >= alpha)
@@ -183,7 +183,7 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
 
 
 def _note_endless(pairwise: Pairwise) -> list[Note]:
-    """Say that too few queries have no intervals that hold at once: signs can then make all differences equal."""
+    """Note that there are too few queries for simultaneous intervals: signs can make all differences equal."""
     if not pairwise.design.simultaneous:
         return []
     lacking = sum(
@@ -195,7 +195,7 @@ def _note_endless(pairwise: Pairwise) -> list[Note]:
 
 
 def note_means(pairwise: Pairwise) -> list[Note]:
-    """Name the means whose intervals are by t, since the bootstrap cannot be trusted there."""
+    """Name the means whose intervals are t intervals, since the bootstrap is unreliable for them."""
     names = [f"{pairwise.names[run]} by {pairwise.measures[m]}" for m, run in np.argwhere(pairwise.means_by_t).tolist()]
     text = (
         "of means {are} by t, since draws of the bootstrap lack spread there, or its interval would reach more than "
@@ -205,16 +205,16 @@ def note_means(pairwise: Pairwise) -> list[Note]:
 
 
 def describe_power(pairwise: Pairwise) -> str:
-    """Return the discriminative power of each measure, in a line."""
+    """Return the discriminative power of each measure in one line."""
     power = ", ".join(f"{measure} {100 * share:.1f} %" for measure, share in pairwise.power().items())
     kind = "" if pairwise.design.test in SIMULTANEOUS else " before correction"
     return f"Discriminative power, the share of pairs with p below α{kind}: {power}"
 
 
 NAMED = 3
-"""of more runs than this, the first are named and the rest counted"""
+"""the number of runs that are named; the rest are counted"""
 UNEQUAL = 2.0
-"""where the spreads of runs differ by more than this factor, tukey's error rate leaves alpha behind"""
+"""if the spreads of runs differ by more than this factor, the error rate of tukey exceeds alpha"""
 
 
 def answer(pairwise: Pairwise, measure: int = 0) -> str:
@@ -269,7 +269,7 @@ class Answer:
         return f"{self._list(highest)} have the {'same' if len(highest) == len(self.names) else 'highest'} mean"
 
     def claims(self) -> frozenset[tuple[Any, ...]]:
-        """Return what the sentence says of which runs, whatever the order in which it names them."""
+        """Return the claims of the sentence about pairs of runs, independent of the order in which it names them."""
         if self.design.baselines:
             bases = [self.names.index(name) for name in self.design.baselines]
             return frozenset(self._claim(base, i) for base in bases for i in range(len(self.names)) if i != base)
@@ -294,7 +294,7 @@ class Answer:
         return all(self.beats[i, j] for i in group for j in rest)
 
     def _describe_best(self) -> str:
-        """Tell the best run and its peers, and what they are better than."""
+        """Name the best run and its peers, and the runs that they beat."""
         top, peers, rest, above = self._split()
         group, parts = [top, *peers], []
         if peers:
@@ -308,7 +308,7 @@ class Answer:
         return "; ".join([*parts, *(self._say_beaten(above, [top]) if above else [])])
 
     def _describe_baseline(self, base: int) -> str:
-        """Tell which runs are better than a baseline, worse, or neither."""
+        """Name the runs that are better than a baseline, worse, or neither."""
         others = [i for i in range(len(self.names)) if i != base]
         better = [i for i in others if self.beats[i, base]]
         worse = [i for i in others if self.beats[base, i]]
@@ -317,7 +317,7 @@ class Answer:
         return "; ".join(parts + ([self._say_alike([base, *alike])] if alike else []))
 
     def _say_beaten(self, group: list[int], rest: list[int], how: str = "better") -> list[str]:
-        """Return that runs are better or worse than others: first where means say so, too, then where they do not."""
+        """Return which runs are better or worse than others, with the pairs that means contradict separately."""
         against = self.matrix.contradicts[np.ix_(group, rest)]
         if len(rest) == 1:
             parts = [[i for i, yes in zip(group, against[:, 0], strict=True) if yes == turn] for turn in (False, True)]
@@ -336,7 +336,7 @@ class Answer:
         return f"{self._list(group)} {verb} {how} than {self._list(rest, others='the ')}{by}{yet}{details}{though}"
 
     def _say_means(self, group: list[int], rest: list[int], how: str) -> str:
-        """Return what the means say where signed ranks say something else."""
+        """Return the difference of means that contradicts the signed ranks."""
         wrong = "higher" if how == "worse" else "lower"
         apart = self.matrix.difference[group[0], rest[0]]
         if len(group) > 1 or len(rest) > 1:
@@ -346,7 +346,7 @@ class Answer:
         return f", though its mean is {wrong} by {format_short(abs(apart), 4)}"
 
     def _say_alike(self, group: list[int]) -> str:
-        """Tell that the first of a group cannot be told apart from the rest of it, or is equivalent to it."""
+        """Return that the first run of a group cannot be told apart from the others, or is equivalent to them."""
         first, *rest = group
         same = [i for i in rest if self.matrix.same[first, i]]
         if same == rest:
@@ -372,7 +372,7 @@ class Answer:
         return f"±{format_short(self.design.rope or 0.0)}"
 
     def _details(self, first: int, second: int) -> str:
-        """Return p-value and interval of a pair, in brackets, both corrected or neither.
+        """Return the p-value and the interval of a pair in parentheses, both corrected or both uncorrected.
 
         A t interval beside the p-value of another test is named, since the two may disagree about 0.
         """
@@ -393,7 +393,7 @@ class Answer:
         return np.flatnonzero((pairs.first == first) & (pairs.second == second))
 
     def _extreme(self, group: list[int], rest: list[int], words: str, *, tost: bool = False) -> str:
-        """Return the p-value that none of several is above, or below, in brackets."""
+        """Return the largest or smallest of several p-values in parentheses."""
         p = (self.matrix.tost if tost else self.matrix.adjusted)[np.ix_(group, rest)]
         worst = float(p.max() if words == "at most" else p.min())
         return f" ({'TOST ' if tost else ''}{self._p(worst, words if p.size > 1 and worst < 1 else '')})"
@@ -402,14 +402,14 @@ class Answer:
         return f"{'corrected ' if self.pairwise.is_corrected else ''}p {format_p(p, self.design.alpha, words)}"
 
     def _list(self, runs: list[int], others: str = "") -> str:
-        """Return names of runs; all the others where they are too many."""
+        """Return the names of runs, or the number of `others` if there are many."""
         if others and len(runs) > NAMED and len(runs) == len(self.names) - 1:
             return f"{others}{len(runs):,} others"
         return list_names([self.names[i] for i in runs])
 
 
 def list_names(names: Sequence[str]) -> str:
-    """Return names as a text, the rest counted where they are many.
+    """Return names as a list in words, with a count of the rest if there are many.
 
     >>> list_names(["a", "b"]), list_names(list("abcdef"))
     ('a and b', 'a, b, c and 3 more')
@@ -419,7 +419,7 @@ def list_names(names: Sequence[str]) -> str:
 
 
 def format_signed(value: float) -> str:
-    """Return a number with its sign.
+    """Return a number with its sign and three decimals.
 
     >>> format_signed(0.034), format_signed(-0.25), format_signed(-0.0001)
     ('+.034', '−.250', '−.000')

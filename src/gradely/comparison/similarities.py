@@ -1,6 +1,6 @@
-"""How alike two rankings of documents are: RBO, Kendall's τ, τ_AP and Jaccard's index.
+"""Similarities of two rankings of documents: RBO, Kendall's τ, τ_AP and Jaccard's index.
 
-Orders of tied documents in one ranking say nothing about those in the other: all are equally likely, independently.
+All orders of tied documents are equally likely, and independent between both rankings.
 """
 
 from collections.abc import Iterable
@@ -17,20 +17,20 @@ from gradely.kernel.parameters import CHANCE_TO_GO_ON, Named, one_of, parameter
 from gradely.measures.names import plain_name, take_apart
 
 ROWS = 1 << 10
-"""pairs of tie groups whose chances are worked on in one go"""
+"""number of pairs of tie groups that are processed at a time"""
 
 
 class Places(NamedTuple):
-    """A ranking: of each document of both rankings, how many stand above it, and how many share its score."""
+    """A ranking: the numbers of documents above each document and tied with it, for the documents of both rankings."""
 
     above: Ints
-    """-1 for a document that this ranking does not have"""
+    """-1 for documents that this ranking lacks"""
     tied: Ints
     length: int
 
     @classmethod
     def of(cls, scores: Floats, among: Ints, documents: int) -> "Places":
-        """Rank documents by score; `among` are their numbers among all documents there are."""
+        """Rank documents by score; `among` are their indices among all documents."""
         ascending = np.sort(scores)
         left, right = (np.searchsorted(ascending, scores, side) for side in ("left", "right"))
         above, tied = np.full(documents, -1), np.ones(documents, np.int64)
@@ -38,51 +38,51 @@ class Places(NamedTuple):
         return cls(above, tied, len(scores))
 
     def top(self, k: int | None) -> "Places":
-        """Return the ranking as if it ended at place k; of tied documents that k divides, each may be in it."""
+        """Return the ranking truncated at rank k; documents of a tie group across k are equally likely to be in it."""
         if k is None or k >= self.length:
             return self
         return Places(np.where(self.above < k, self.above, -1), self.tied, k)
 
     @property
     def has(self) -> Bools:
-        """True for the documents that it has."""
+        """Whether the ranking has each document."""
         return self.above >= 0
 
     def chances(self, flags: Any, depths: Floats) -> Floats:
-        """Return [documents, depths]: the chance of each flagged document to stand at each depth or above."""
+        """Return the probability [documents, depths] of each flagged document to be ranked at each depth or above."""
         above, tied = self.above[flags, None], self.tied[flags, None]
         return np.clip(depths - above, 0, tied) / tied
 
 
 class Similarity(Named):
-    """A number that says how alike two rankings are; NaN where it is undefined."""
+    """A similarity of two rankings; NaN if it is undefined."""
 
     title: ClassVar[str]
-    """what it is, in a few words"""
+    """a short description"""
     is_symmetric: ClassVar[bool] = True
     undefined: ClassVar[str] = ""
-    """when it has no value"""
+    """the condition under which it is undefined"""
     k: int | None = parameter(default=None, doc="only the top k of both rankings count", kw_only=False)
 
     def __call__(self, x: Places, y: Places) -> float:
-        """Return how alike two rankings are."""
+        """Return the similarity of two rankings."""
         return self.compare(x.top(self.k), y.top(self.k))
 
     def compare(self, x: Places, y: Places) -> float:
-        """Return how alike two rankings are that end at the cut-off."""
+        """Return the similarity of two rankings truncated at the cut-off."""
         raise NotImplementedError
 
 
 class RBO(Similarity):
-    """Rank-biased overlap: the share of documents that the top d have in common, for readers who may stop at any d.
+    """Rank-biased overlap: the overlap of the top d documents, averaged over the depths at which users stop.
 
         RBO = (1-p) Σ_d p^(d-1)·A_d
 
-    A_d is the number of documents that both have in their top d, over d. Where the rankings end, score="ext" takes it
-    that they go on as they did (equation 32 of the paper), and score="min" that nothing more is in common.
+    A_d is the number of documents that both have in their top d, over d. Below the end of the rankings, score="ext"
+    extrapolates the agreement (equation 32 of the paper), and score="min" assumes that no other documents are shared.
 
-    Ties: ties="a" is the exact mean over all orders of tied documents in both rankings. ties="b" divides by how much
-    ties blur each ranking, so that a ranking with ties agrees fully with itself.
+    Ties: ties="a" is the exact mean over all orders of tied documents in both rankings. ties="b" normalises it, so that
+    a ranking with ties agrees fully with itself.
     Reference: Webber, Moffat, Zobel, A similarity measure for indefinite rankings (2010); Corsi and Urbano, The
     treatment of ties in rank-biased overlap (2024).
     """
@@ -116,9 +116,9 @@ class RBO(Similarity):
 
 
 def overlap_at(x: Places, y: Places, depths: Floats) -> Floats:
-    """Return how many documents the top d of both have in common, d = 1, 2, …: the mean over orders of ties.
+    """Return the mean number of documents shared by the top d of both, d = 1, 2, …, over all orders of ties.
 
-    The orders are independent, so that each common document counts the product of its chances.
+    The orders are independent, so each shared document contributes the product of its probabilities.
     """
     both = x.has & y.has
     alone = both & (x.tied == 1) & (y.tied == 1)
@@ -138,14 +138,14 @@ def overlap_at(x: Places, y: Places, depths: Floats) -> Floats:
 
 
 def _blurred_norm(short: Places, long: Places, depths: Floats) -> Floats:
-    """Return the product of the norms of both rankings' chances; behind its end, the shorter one is taken as untied."""
+    """Return the product of the norms of both rankings' probabilities; the shorter one is untied below its end."""
     ended = depths > short.length
     norms = np.where(ended, depths, _squares(short, depths)) * _squares(long, depths)
     return np.sqrt(norms)
 
 
 def _squares(places: Places, depths: Floats) -> Floats:
-    """Return Σ over documents of their chance to be in the top d, squared."""
+    """Return the sum over documents of the squared probability of being in the top d."""
     groups, sizes = np.unique(np.stack([places.above, places.tied])[:, places.has], axis=1, return_counts=True)
     total = np.zeros_like(depths)
     for start in range(0, len(sizes), ROWS):
@@ -155,7 +155,7 @@ def _squares(places: Places, depths: Floats) -> Floats:
 
 
 def _mean_chance_of_unseen(short: Places, long: Places, depths: Floats) -> Floats:
-    """Return, behind the shorter ranking's end, the mean chance of what only the longer one may have in its top d."""
+    """Return the mean probability, below the end of the shorter ranking, of documents that only the longer one has."""
     flags = np.flatnonzero(long.has & ~short.has)
     new = long.chances(flags[np.argsort(long.above[flags])], depths)
     reached = np.count_nonzero(new, axis=0)
@@ -163,7 +163,7 @@ def _mean_chance_of_unseen(short: Places, long: Places, depths: Floats) -> Float
 
 
 def shared_places(x: Places, y: Places) -> tuple[Ints, Ints]:
-    """Return where both have the documents in common, in rank order, so that no order of input changes a digit."""
+    """Return the positions of shared documents in both, in rank order, independent of the order of input."""
     both = np.flatnonzero(x.has & y.has)
     both = both[np.lexsort((y.above[both], x.above[both]))]
     return x.above[both], y.above[both]
@@ -172,8 +172,8 @@ def shared_places(x: Places, y: Places) -> tuple[Ints, Ints]:
 class Tau(Similarity):
     """Kendall's τ (τ_b) over the documents that both rankings have: 1 in the same order, -1 in the opposite order.
 
-    Ties: a pair that ties in one ranking counts half of nothing, as in τ_b. Tied documents that the cut-off divides
-    stay together, inside of it.
+    Ties: as in τ_b, tied pairs count neither as agreement nor as disagreement. Tied documents at the cut-off are all
+    included.
     Reference: Kendall, The treatment of ties in ranking problems (1945).
     """
 
@@ -182,15 +182,15 @@ class Tau(Similarity):
     undefined = "fewer than two documents in common, or all of them tied"
 
     def compare(self, x: Places, y: Places) -> float:
-        """Return τ_b of the documents in common."""
+        """Return τ_b over the shared documents."""
         first, second = shared_places(x, y)
         return kendall(-first, -second) if len(first) > 1 else np.nan
 
 
 class TauAP(Similarity):
-    """τ_AP over the documents that both rankings have, which gives most weight to the top; the second is the reference.
+    """τ_AP over the documents that both rankings have, with most weight at the top; the second is the reference.
 
-    Ties: the exact mean over the orders of tied documents; a pair that ties in the reference alone agrees half.
+    Ties: the exact mean over the orders of tied documents; a pair that ties only in the reference counts half.
     Reference: Yilmaz, Aslam, Robertson, A new rank correlation coefficient for information retrieval (2008).
     """
 
@@ -200,13 +200,13 @@ class TauAP(Similarity):
     undefined = Tau.undefined
 
     def compare(self, x: Places, y: Places) -> float:
-        """Return τ_AP of the documents in common."""
+        """Return τ_AP over the shared documents."""
         first, second = shared_places(x, y)
         return correlate_both(-first, -second)[1] if len(first) > 1 else np.nan
 
 
 class Jaccard(Similarity):
-    """The documents that both have in their top k, over those that either has.
+    """The documents that both have in their top k, divided by the documents that either has.
 
     Ties: the exact mean over all orders of tied documents in both rankings.
     Reference: Jaccard (1901).
@@ -216,10 +216,10 @@ class Jaccard(Similarity):
     title = "documents in common over all documents"
 
     def compare(self, x: Places, y: Places) -> float:
-        """Return the mean of shared/all over how many documents are shared.
+        """Return the mean of shared/all over the distribution of the number of shared documents.
 
-        Of the documents that y's cut-off divides, x has some for sure and may have others. Given how many of both
-        kinds y takes, the number that x takes of those that y has is hypergeometric.
+        Among the documents tied at y's cut-off, x includes some for certain and others possibly. Given the numbers of
+        both kinds that y includes, the number of the latter that x also includes has a hypergeometric distribution.
         """
         x_sure, x_cut, x_left = _divide(x)
         y_sure, y_cut, y_left = _divide(y)
@@ -237,7 +237,7 @@ class Jaccard(Similarity):
 
 
 def _divide(places: Places) -> tuple[Bools, Bools, int]:
-    """Return the documents that are in a ranking for sure, those that its end divides, and how many of these it has."""
+    """Return the documents certainly in a ranking, those tied at its end, and the number of these in it."""
     cut = places.has & (places.above + places.tied > places.length)
     sure = places.has & ~cut
     return sure, cut, places.length - int(np.count_nonzero(sure))
@@ -245,14 +245,14 @@ def _divide(places: Places) -> tuple[Bools, Bools, int]:
 
 @lru_cache(maxsize=4096)
 def _draws(n: int, special: int, drawn: int) -> tuple[float, ...]:
-    """Return the chance of 0, 1, … special documents among those drawn from n."""
+    """Return the hypergeometric probabilities of 0, 1, … special documents among those drawn from n."""
     every = comb(n, drawn)
     return tuple(comb(special, c) * comb(n - special, drawn - c) / every for c in range(min(special, drawn) + 1))
 
 
 SIMILARITIES: dict[str, type[Similarity]] = {kind.name: kind for kind in (RBO, Tau, TauAP, Jaccard)}
 OTHERS = {"rank_biased_overlap": "RBO", "kendall": "tau", "kendalltau": "tau", "τ": "tau", "τ_AP": "tau_AP"}
-"""other names of them"""
+"""alternative names"""
 SimilarityLike: TypeAlias = str | Similarity | type[Similarity]
 BY_NAME = {
     plain_name(name): SIMILARITIES[target]
@@ -261,7 +261,7 @@ BY_NAME = {
 
 
 def parse(name: SimilarityLike) -> Similarity:
-    """Return the similarity of a name, like "RBO(p=0.95)" or "Jaccard@10"; others are returned as they are.
+    """Return the similarity with a name like "RBO(p=0.95)" or "Jaccard@10"; a Similarity is returned unchanged.
 
     >>> str(parse("rbo(p=0.95, score=min)@100"))
     "RBO(p=0.95, score='min')@100"
@@ -286,7 +286,7 @@ def parse(name: SimilarityLike) -> Similarity:
 
 
 def parse_all(names: SimilarityLike | Iterable[SimilarityLike]) -> dict[str, Similarity]:
-    """Return the similarities by what they are called in results: by name as it was given."""
+    """Return {name: similarity}, with the names as they were given."""
     entries = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else [names]
     if not entries:
         raise MeasureError(f"no measure of overlap given: name one of {', '.join(SIMILARITIES)}")

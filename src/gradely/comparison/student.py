@@ -1,4 +1,4 @@
-"""Student's t distribution, central and noncentral, from NumPy alone: tests and plans run in a base installation."""
+"""Student's t distribution, central and noncentral, with NumPy alone."""
 
 from functools import lru_cache
 from math import erfc, exp, inf, lgamma, pi, sqrt
@@ -9,16 +9,16 @@ import numpy as np
 from gradely.data.ids import Floats
 
 LARGE = 500
-"""from as many degrees of freedom on, for each unit of z², a quantile is that of the normal distribution, corrected:
-the error is below 1e-14"""
+"""degrees of freedom per unit of z² from which quantiles use the corrected normal approximation, with an error below
+1e-14"""
 NODES = 100
-"""points of Gauss-Legendre integration for each of three parts"""
+"""nodes of Gauss-Legendre integration in each of three parts"""
 WIDTH = 10.0
-"""standard deviations to each side of the mean that an integral over the sample deviation takes in"""
+"""half the width of integrals over the sample deviation, in standard deviations"""
 
 
 def t_tail(t: Floats, freedom: float | Floats) -> Floats:
-    """Return P(T > t), elementwise, to about 14 digits, far into the tail; 12 digits where freedom is a fraction.
+    """Return P(T > t), elementwise, to about 14 digits even in the tails, or 12 digits for fractional freedom.
 
     >>> [round(float(p), 4) for p in t_tail(np.array([0.0, 2.0, -2.0]), 1)]  # Cauchy: 1/2 - atan(t)/π
     [0.5, 0.1476, 0.8524]
@@ -41,7 +41,7 @@ def _two_sided_tail(t: Floats, freedom: float | Floats) -> Floats:
 
 
 def _gamma_ratio(freedom: float) -> float:
-    """Return Γ((ν + 1)/2) / Γ(ν/2), as a product where ν is whole: differences of logarithms lose digits."""
+    """Return Γ((ν + 1)/2) / Γ(ν/2), as a product for integer ν, since differences of logarithms lose digits."""
     if freedom % 1:
         return exp(lgamma((freedom + 1) / 2) - lgamma(freedom / 2))
     steps = np.arange(1 if freedom % 2 else 2, freedom, 2, dtype=np.float64)
@@ -70,7 +70,7 @@ def _beta_fraction(a: Floats, b: Floats, x: Floats) -> Floats:
 
 @lru_cache(maxsize=256)
 def t_upper(tail: float, freedom: float) -> float:
-    """Return the t that is exceeded with the chance `tail`, below 1/2.
+    """Return the t that is exceeded with probability `tail`, which is below 1/2.
 
     >>> round(t_upper(0.025, 9), 4)
     2.2622
@@ -95,9 +95,9 @@ def t_upper(tail: float, freedom: float) -> float:
 
 
 def noncentral_tail(t: float, freedom: int, shift: float) -> float:
-    """Return P(T > t) for noncentral t: a normal deviate with mean `shift` over an independent sample deviation.
+    """Return P(T > t) for noncentral t: a normal variable with mean `shift` over an independent sample deviation.
 
-    The chance for a given deviation s, Φ(shift - t·s), is integrated over s, whose density is s^(ν-1) exp(-ν s²/2).
+    The conditional probability Φ(shift - t·s) is integrated over s with the density s^(ν-1) exp(-ν s²/2).
     """
     middle, width = (shift / t, 9 / abs(t)) if t else (1.0, 1.0)  # where the chance changes from 1 to 0
     s, density = _deviations(freedom, (middle - width, middle + width))
@@ -107,7 +107,7 @@ def noncentral_tail(t: float, freedom: int, shift: float) -> float:
 
 @lru_cache(maxsize=256)
 def deviation_quantile(share: float, freedom: int) -> float:
-    """Return below which multiple of the true deviation a sample deviation lies with this chance.
+    """Return a quantile of the sample deviation, as a multiple of the true deviation.
 
     >>> round(deviation_quantile(0.95, 9), 4)  # √(16.919 / 9), by the table of χ²
     1.3711
@@ -121,9 +121,9 @@ def deviation_quantile(share: float, freedom: int) -> float:
 
 
 def _deviations(freedom: int, breaks: tuple[float, float]) -> tuple[Floats, Floats]:
-    """Return points for an integral over sample deviations, as multiples of the true one, and their weights.
+    """Return nodes and weights of an integral over sample deviations, as multiples of the true deviation.
 
-    The integral has three parts, so that what changes fast between the two breaks has enough points.
+    The integral has three parts, which give enough nodes to functions that change quickly between the two breaks.
     """
     reach = WIDTH / sqrt(2 * freedom)
     ends = np.clip([0.0, *breaks, inf], max(0.0, 1 - reach), 1 + reach)

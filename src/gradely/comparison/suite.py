@@ -1,4 +1,4 @@
-"""suite: systems on several collections, with the macro mean that leaderboards show and a test over collections."""
+"""suite: systems on several collections, with macro means and a test over collections."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -32,20 +32,20 @@ if TYPE_CHECKING:
     from gradely.comparison.suite_gate import SuiteGate
 
 KEYS = ("qrels", "runs")
-"""what a collection has"""
+"""the required keys of a collection"""
 OWN = ("weights", "exclude")
-"""what it may have besides: the weights of its queries, and documents that are dropped first"""
+"""the optional keys of a collection: the weights of its queries, and documents to drop first"""
 EXAMPLE = '[covid], and below it qrels = "covid.qrels" and runs.bm25 = "covid.bm25.run"'
 MACRO = "macro mean"
 POLICIES = (
     *("ties", "queries", "judged_only", "precision", "seed", "threads", "columns", "duplicates", "document_pattern"),
     *("exclude", "exclude_self", "empty", "weights", "samples"),
 )
-"""the options of compare that say how runs are read and measured; they hold for all collections"""
+"""the options of compare for reading and measuring runs; they apply to all collections"""
 
 
 class SuiteFile(NamedTuple):
-    """A suite as a file has it, with paths as they are seen from here."""
+    """The content of a suite file, with paths relative to the working directory."""
 
     measures: list[str] | None
     baselines: list[str]
@@ -83,7 +83,7 @@ def read_suite(path: Any) -> SuiteFile:
 
 
 def _parse(source: Source) -> dict[str, Any]:
-    """Return the content of a file, by its ending, or by how it begins."""
+    """Parse a file as JSON or TOML, according to its extension or its first character."""
     text, ending = source.text(), os.path.splitext(source.path)[1].lower()
     is_json = ending == ".json" or (ending != ".toml" and text.lstrip().startswith("{"))
     try:
@@ -103,7 +103,7 @@ def _parse(source: Source) -> dict[str, Any]:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return an object of JSON; refuse a key that it has twice, of which json would take the last."""
+    """Return a JSON object; raise ValueError for a duplicate key, of which json would keep the last."""
     names = [name for name, _ in pairs]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
@@ -112,7 +112,7 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _words(source: Source, content: dict[str, Any], key: str) -> list[str] | None:
-    """Take a word, or a list of them, out of the content of a file."""
+    """Remove a key from the content of a file, and return its value, a word or a list, as a list."""
     value = content.pop(key, None)
     words = [value] if isinstance(value, str) else value
     if words is not None and not (isinstance(words, list) and words and all(isinstance(one, str) for one in words)):
@@ -122,7 +122,7 @@ def _words(source: Source, content: dict[str, Any], key: str) -> list[str] | Non
 
 
 def _check_keys(where: str, entry: Mapping[str, Any]) -> None:
-    """Refuse a collection that lacks qrels or runs, or has something that is unknown."""
+    """Raise InputError for a missing or unknown key of a collection."""
     for key in KEYS:
         if key not in entry:
             raise InputError(f"{where} has no {key}: write {EXAMPLE}")
@@ -140,7 +140,7 @@ def _path(folder: str, path: Any, where: str) -> str:
 
 
 def _files(folder: str, paths: Any, where: str) -> str | list[str]:
-    """Return the run of a system, or several of them: a list of files, or a pattern that matches them."""
+    """Return the run of a system, or its runs, given as a list of files or as a pattern."""
     if isinstance(paths, list):
         if not paths:
             raise InputError(f"{where} has no runs: give at least one file")
@@ -150,12 +150,12 @@ def _files(folder: str, paths: Any, where: str) -> str | list[str]:
 
 
 class Effect(NamedTuple):
-    """Two systems on one collection by one measure."""
+    """The difference of two systems on one collection by one measure."""
 
     collection: str
     difference: float
     error: float
-    """its standard error; 0 where nothing varies"""
+    """the standard error; 0 if nothing varies"""
     freedom: float
     queries: int
     low: float | None
@@ -163,7 +163,7 @@ class Effect(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Where the true difference on a new collection is expected to lie."""
+    """The prediction interval of the true difference on a new collection."""
 
     low: float
     high: float
@@ -176,13 +176,13 @@ class SuitePair(NamedTuple):
     first: str
     second: str
     collections: int
-    """how many have both systems, and more than one query"""
+    """the number of collections with both systems and more than one query"""
     higher: int
-    """on how many of them the first system has the higher mean"""
+    """the number of these on which the first system has the higher mean"""
     difference: float
-    """by random effects: over all collections like these"""
+    """the estimate by random effects, for all collections like these"""
     low: float | None
-    """the interval of the difference; None where nothing varies"""
+    """the interval of the difference; None if nothing varies"""
     high: float | None
     p: float
     adjusted: float
@@ -190,37 +190,37 @@ class SuitePair(NamedTuple):
     tau2: float | None
     """the variance of the true differences between collections; None for one collection"""
     i2: float | None
-    """the share of the variation between collections that is not chance"""
+    """the share of the variation between collections that is not due to chance"""
     prediction: Prediction | None
-    """for a new collection; None for fewer than three collections, and where nothing varies
+    """the prediction interval for a new collection; None for fewer than three collections, or if nothing varies
 
-    Like all intervals here, it is cut at the largest difference that the measure can have.
+    Like all intervals here, it is clipped to the largest possible difference by the measure.
     """
     macro_difference: float
-    """the plain mean of the differences on each collection"""
+    """the unweighted mean of the differences on each collection"""
     macro_low: float | None
     macro_high: float | None
     macro_p: float | None
-    """of the t-test over collections; None for one collection"""
+    """the p-value of the t-test over collections; None for one collection"""
 
 
 @dataclass(eq=False, repr=False)
 class SuitePairs(Estimated):
-    """Pairs of systems over collections; `values` are their means [measures, collections, systems], NaN for none."""
+    """Pairs of systems over collections; `values` are means [measures, collections, systems], NaN if missing."""
 
     effects: Sequence[Mapping[tuple[int, int], list[Effect]]] = ()
-    """by measure and pair, each collection that has both systems and more than one query"""
+    """by measure and pair, the effects on collections with both systems and more than one query"""
     subject: ClassVar[str] = "system"
     unit: ClassVar[str] = "collection"
 
     @property
     def test_name(self) -> str:
-        """What the test is called."""
+        """The name of the test."""
         return "t-test of the mean over collections by random effects"
 
     @cached_property
     def pairs(self) -> Pairs:
-        """All pairs, or every system against each baseline; those without a collection in common are left out."""
+        """All pairs, or each system with each baseline, except pairs without a common collection."""
         size, baselines = len(self.names), [list(self.names).index(name) for name in self.design.baselines]
         wanted = pair_with_baselines(baselines, size) if baselines else all_pairs(size)
         kept = [i for i in range(len(wanted)) if self._effects(0, int(wanted.first[i]), int(wanted.second[i]))]
@@ -240,17 +240,17 @@ class SuitePairs(Estimated):
 
     @cached_property
     def combined(self) -> list[list[Combined | None]]:
-        """The pairs over their collections, by measure; None where there is one, or nothing varies."""
+        """The random-effects estimate of each pair by measure; None for one collection, or if nothing varies."""
         return [[_combine(effects) for effects in of_pairs] for of_pairs in self.by_collection]
 
     @cached_property
     def macro(self) -> list[Estimates]:
-        """The plain means of the differences on each collection, by measure."""
+        """The unweighted means of the differences over collections, by measure."""
         return [_join([_macro(effects) for effects in of_pairs]) for of_pairs in self.by_collection]
 
     @cached_property
     def estimates(self) -> list[Estimates]:
-        """The mean over collections by random effects, or what a single collection says."""
+        """The estimates over collections: by random effects, or those of a single collection."""
         return [
             _join([_estimate(effects, found) for effects, found in zip(of_pairs, combined, strict=True)])
             for of_pairs, combined in zip(self.by_collection, self.combined, strict=True)
@@ -258,7 +258,7 @@ class SuitePairs(Estimated):
 
     @cached_property
     def differing(self) -> Bools:
-        """Where two systems differ on any query of any collection."""
+        """Whether two systems differ on any query of any collection."""
         flags = [
             [any(abs(e.difference) > SAME or e.error > 0 for e in effects) for effects in of_pairs]
             for of_pairs in self.by_collection
@@ -266,7 +266,7 @@ class SuitePairs(Estimated):
         return np.asarray(flags, np.bool_).reshape(len(self.measures), len(self.pairs))
 
     def list_pairs(self) -> Iterator[SuitePair]:
-        """Yield all there is to know of each pair, measure by measure."""
+        """Yield the results of each pair, measure by measure."""
         level = 1 - self.design.alpha
         for m, measure in enumerate(self.measures):
             widest = self.widest[m]  # with few collections, intervals reach beyond it
@@ -310,7 +310,7 @@ def _combine(effects: list[Effect]) -> Combined | None:
 
 
 def _estimate(effects: list[Effect], found: Combined | None) -> tuple[float, float, float, float]:
-    """Return difference, error, freedom and units: by random effects, unless nothing varies."""
+    """Return difference, error, freedom and units, by random effects unless nothing varies."""
     if found is not None:
         return found.difference, found.error, len(effects) - 1.0, float(len(effects))
     if len(effects) == 1:
@@ -320,7 +320,7 @@ def _estimate(effects: list[Effect], found: Combined | None) -> tuple[float, flo
 
 
 def _macro(effects: list[Effect]) -> tuple[float, float, float, float]:
-    """Return difference, error, freedom and units of the plain mean over collections."""
+    """Return difference, error, freedom and units of the unweighted mean over collections."""
     count, values = len(effects), [effect.difference for effect in effects]
     varies = count > 1 and max(values) - min(values) > SAME
     error = float(np.std(values, ddof=1)) / sqrt(count) if varies else np.nan
@@ -333,7 +333,7 @@ def _join(rows: list[tuple[float, float, float, float]]) -> Estimates:
 
 @dataclass(eq=False, repr=False)
 class Suite(Result):
-    """Systems on several collections: their means, the macro mean, and their pairs over collections.
+    """Systems on several collections: their means, macro means, and pairs over collections.
 
     >>> from gradely import suite
     >>> qrels = {f"q{i}": {"d": 1} for i in range(4)}
@@ -355,13 +355,13 @@ class Suite(Result):
         return sorted(every, key=lambda name: (-self._mean(name, self.measures[0]), name))
 
     def _mean(self, system: str, measure: str) -> float:
-        """Return what systems are sorted by: the macro mean, or, without any, the mean over what there is."""
+        """Return the macro mean of a system, or its mean over the available collections if there is no macro mean."""
         names = self.shared or [name for name, means in self._means.items() if system in means]
         return fsum(self._means[name][system][measure] for name in names) / len(names)
 
     @property
     def board(self) -> Leaderboard:
-        """The leaderboard of the first collection: measures and settings are those of all."""
+        """The leaderboard of the first collection, whose measures and settings are those of all collections."""
         return next(iter(self.collections.values())).board
 
     @property
@@ -375,30 +375,30 @@ class Suite(Result):
 
     @cached_property
     def lacking(self) -> dict[str, list[str]]:
-        """The systems that a collection lacks, {collection: systems}; collections that have all are left out."""
+        """{collection: systems} of the systems that a collection lacks."""
         every = {name for means in self._means.values() for name in means}
         missing = {name: sorted(every - set(means)) for name, means in self._means.items()}
         return {name: systems for name, systems in missing.items() if systems}
 
     @property
     def shared(self) -> list[str]:
-        """The collections that have every system."""
+        """The collections with every system."""
         every = {name for means in self._means.values() for name in means}
         return [name for name, means in self._means.items() if set(means) == every]
 
     def mean(self) -> dict[str, dict[str, dict[str, float]]]:
-        """Return {collection: {system: {measure: mean}}}; what a collection lacks is not there."""
+        """Return {collection: {system: {measure: mean}}}, without the systems that a collection lacks."""
         return self._means
 
     def macro_mean(self) -> dict[str, dict[str, float]]:
-        """Return {system: {measure: macro mean}} over the collections that have every system; {} without any."""
+        """Return {system: {measure: macro mean}} over the collections with every system; {} if there are none."""
         if not self.shared:
             return {}
         return {system: {measure: self._mean(system, measure) for measure in self.measures} for system in self.systems}
 
     @cached_property
     def pairwise(self) -> SuitePairs:
-        """The pairs over collections, tested when they are asked for."""
+        """The pairs of systems over collections."""
         systems, collections = self.systems, self.collections
         values = np.full((len(self.measures), len(collections), len(systems)), np.nan)
         for k, means in enumerate(self._means.values()):
@@ -411,7 +411,7 @@ class Suite(Result):
         return SuitePairs(values, order, systems, self.measures, self.design, bounds, effects=effects)
 
     def _effects(self, measure: int) -> dict[tuple[int, int], list[Effect]]:
-        """Return the effects of each pair of systems on the collections that have both and more than one query."""
+        """Return the effects of each pair on the collections with both systems and more than one query."""
         at = {system: i for i, system in enumerate(self.systems)}
         out: dict[tuple[int, int], list[Effect]] = {pair: [] for pair in combinations(range(len(at)), 2)}
         for name, comparison in self.collections.items():
@@ -428,11 +428,11 @@ class Suite(Result):
 
     @cached_property
     def pairs(self) -> list[SuitePair]:
-        """Every pair on every measure over the collections that have both."""
+        """All pairs by all measures over the collections with both systems."""
         return list(self.pairwise.list_pairs()) if self.pairwise.count else []
 
     def effects(self, first: str, second: str, measure: str | None = None) -> list[Effect]:
-        """Return two systems on each collection by a measure, the first one by default."""
+        """Return the differences of two systems on each collection by a measure, by default the first one."""
         measure = self.measures[0] if measure is None else measure
         for kind, name, names in (
             ("system", first, self.systems),
@@ -446,12 +446,12 @@ class Suite(Result):
         return pairwise._effects(self.measures.index(measure), *at)  # noqa: SLF001 - its own
 
     def estimate(self, first: str, second: str, measure: str | None = None) -> Estimates:
-        """Return the difference of two systems over collections like these, first minus second."""
+        """Return the estimated difference of two systems over collections like these, first minus second."""
         effects = self.effects(first, second, measure)
         return _join([_estimate(effects, _combine(effects))])
 
     def combined(self, first: str, second: str, measure: str) -> Combined | None:
-        """Return the same with τ², weights and variance; None for one collection, and where nothing varies."""
+        """Return the random-effects estimate with τ² and weights; None for one collection, or if nothing varies."""
         return _combine(self.effects(first, second, measure))
 
     def gate(
@@ -467,7 +467,7 @@ class Suite(Result):
     ) -> "SuiteGate":
         """Decide whether a system is worse than a baseline over these collections, as gate does for two runs.
 
-        `floors` are held against the mean over the collections that have the system.
+        `floors` apply to the mean over the collections with the system.
         """
         from gradely.comparison.suite_gate import gate_suite
 
@@ -483,7 +483,7 @@ class Suite(Result):
         )
 
     def tables(self) -> list[Table]:
-        """Return, by measure, one row per collection and one column per system, and the macro means below."""
+        """Return a table per measure, with one row per collection, one column per system, and the macro means."""
         macro = self.macro_mean()
         return [self._table(measure, macro) for measure in self.measures]
 
@@ -497,11 +497,11 @@ class Suite(Result):
         return Table([measure, "queries", *self.systems], rows)
 
     def table(self) -> Table:
-        """Return the means by the first measure: one row per collection, one column per system."""
+        """Return the means by the first measure, with one row per collection and one column per system."""
         return self.tables()[0]
 
     def pairs_table(self) -> Table:
-        """Return one row per measure and pair: the difference over collections, and how much it varies."""
+        """Return one row per measure and pair: the difference over collections and its test."""
         alpha = self.design.alpha
         rows: list[list[Cell]] = [
             [
@@ -515,7 +515,7 @@ class Suite(Result):
         return Table(["measure", "first", "second", "difference", "low", "high", p, "higher on"], rows)
 
     def spread_table(self) -> Table:
-        """Return one row per measure and pair: how much collections differ, a new one, and the macro mean's t."""
+        """Return one row per measure and pair: heterogeneity, prediction for a new collection, and macro mean."""
         rows: list[list[Cell]] = [
             [
                 *(pair.measure, pair.first, pair.second, None if pair.tau2 is None else sqrt(pair.tau2)),
@@ -530,7 +530,7 @@ class Suite(Result):
         return Table(["measure", "first", "second", "τ", "I²", *new, *macro], rows)
 
     def data_table(self) -> Table:
-        """Return one row per collection, system and measure: the mean."""
+        """Return one row per collection, system and measure, with the mean."""
         rows: list[list[Cell]] = [
             [name, system, measure, mean, len(self.collections[name].board.queries)]
             for name, means in self._means.items()
@@ -540,11 +540,11 @@ class Suite(Result):
         return Table(["collection", "system", "measure", "mean", "queries"], rows)
 
     def pairs_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of pairs, of pandas, polars or pyarrow."""
+        """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return Table.of([_flatten(pair) for pair in self.pairs]).to_frame(library)
 
     def summary(self) -> str:
-        """Return the answer in a sentence, and what is expected of a new collection."""
+        """Return the result in a sentence, with the prediction for a new collection."""
         said = summary(self.pairwise)
         counts = sorted({pair.collections for pair in self.pairs}) or [len(self.collections)]
         over = f"Over {count_of(counts[-1], 'collection')}"
@@ -553,7 +553,7 @@ class Suite(Result):
         return " ".join([f"{over}, {said[0].lower()}{said[1:]}", *self._say_new()])
 
     def _say_new(self) -> list[str]:
-        """Say what the best two systems are expected to do on a new collection."""
+        """Return the prediction for the best two systems on a new collection."""
         top = set(self.systems[:2])
         pair = next((one for one in self.pairs if {one.first, one.second} == top), None)
         if pair is None or pair.prediction is None:
@@ -563,16 +563,16 @@ class Suite(Result):
         return [f"{new}; it is above 0 on {pair.higher} of {pair.collections}."]
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the answer, the means by measure, and the pairs."""
+        """Return the summary, the means by measure, and the pairs."""
         pairs = [self.pairs_table(), self.spread_table()] if self.pairs else []
         return [self.summary(), *self.tables(), *pairs]
 
     def remarks(self) -> list[str]:
-        """Return what the columns are, and how it was tested."""
+        """Return the legend and the caption."""
         return [*([self.legend()] if self.pairs else []), self.caption()]
 
     def legend(self) -> str:
-        """Return what the columns of the pairs are."""
+        """Return the meaning of the columns of the pairs."""
         return (
             "difference: first − second by random effects; τ: standard deviation of the true differences between "
             "collections; I²: share of the variation between collections that is not chance; new: where the "
@@ -580,7 +580,7 @@ class Suite(Result):
         )
 
     def caption(self) -> str:
-        """Return what is needed to do it again: test, correction, alpha, collections, policies."""
+        """Return the settings needed to reproduce the results: test, correction, alpha, collections, and policies."""
         pairwise = self.pairwise
         counts = f"{count_of(len(self.collections), 'collection')}, {self.describe_policies()}"
         if not pairwise.count:
@@ -599,11 +599,11 @@ class Suite(Result):
         return any(comparison.board.weights is not None for comparison in self.collections.values())
 
     def policies(self) -> dict[str, Any]:
-        """Return how runs were read and measured, as plain data."""
+        """Return the policies of reading and measuring as plain data."""
         return asdict(self.board.settings) | {"weighted": self.is_weighted}
 
     def describe_policies(self) -> str:
-        """Return how runs were read and measured."""
+        """Return the policies of reading and measuring as text."""
         settings = self.board.settings
         unusual = settings.describe(weighted=self.is_weighted)
         return f"ties: {settings.ties}, queries: {settings.queries}{unusual}, {settings.precision} precision"
@@ -615,12 +615,12 @@ class Suite(Result):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What is lacking, what could not be tested as it should, and what happened on each collection."""
+        """Notes on missing systems, on the tests, and on each collection."""
         return [*self._note_lacking(), *self._note_few(), *self._note_tests(), *self.data_notes]
 
     @cached_property
     def data_notes(self) -> list[Note]:
-        """What happened to queries, documents and runs on each collection."""
+        """Notes on queries, documents and runs of each collection."""
         return merge_notes({name: comparison.board.notes for name, comparison in self.collections.items()})
 
     def _note_lacking(self) -> list[Note]:
@@ -643,7 +643,7 @@ class Suite(Result):
         return [*notes, *note_names("single", len(single), count, "collection", left, single)]
 
     def _note_few(self) -> list[Note]:
-        """Say what one collection, or two, cannot tell."""
+        """Note the limits of one or two collections."""
         pairs = [pair for pair in self.pairs if pair.measure == self.measures[0]]
         one = [pair for pair in pairs if pair.collections == 1]
         two = [pair for pair in pairs if pair.collections == 2]
@@ -663,7 +663,7 @@ class Suite(Result):
         return notes
 
     def _note_tests(self) -> list[Note]:
-        """Say where nothing varies, so that there is no t, and where collections are nearly the same."""
+        """Note pairs without variation, which have no t, and collections that agree too closely."""
         constant = [note for note in note_tests(self.pairwise) if note.kind in ("spreadless", "coarse")]
         return [*constant, *note_alike([found for of_pairs in self.pairwise.combined for found in of_pairs])]
 
@@ -691,24 +691,24 @@ class Suite(Result):
         }
 
     def plot(self, measure: str | None = None) -> Any:
-        """Return a forest figure by a measure, the first by default, as an altair chart: one panel per pair.
+        """Return a forest plot by a measure, by default the first one, as an Altair chart with one panel per pair.
 
-        Dots and lines are the differences on each collection with their intervals; the diamond is the difference over
-        all of them, and the thin line through it where a new collection is expected.
+        Dots and lines are the differences on each collection with their intervals. The diamond is the difference over
+        all collections, and the thin line through it is the prediction interval for a new collection.
         """
         from gradely.comparison.charts import forest_chart, style
 
         return style(forest_chart(self, self.measures[0] if measure is None else measure))
 
     def to_html(self, title: str = "Systems on several collections", *, command: str = "") -> str:
-        """Return one self-contained page: the answer, the means, the pairs, and a forest figure by measure."""
+        """Return a self-contained HTML page: summary, means, pairs, and a forest plot by measure."""
         from gradely.report.systems import suite_page
 
         return suite_page(self, title, command)
 
 
 def _mark(values: Mapping[str, float], systems: Sequence[str]) -> list[Cell]:
-    """Return one cell per system, the best ones marked, none where there is no value."""
+    """Return one cell per system, with the best value marked; None if there is no value."""
     best = max(values.values())
     return [MarkedNumber(values[one], values[one] == best) if one in values else None for one in systems]
 
@@ -740,11 +740,11 @@ def suite(
 ) -> Suite:
     """Compare systems on several collections, {name: {"qrels": …, "runs": {system: run}}}, or a file of TOML or JSON.
 
-    A run may be a list of runs, such as seeds, as in compare. Where a file names measures and a baseline, they hold
-    unless others are given. The difference of two systems is that over all collections like these, by random effects;
-    `correction` is over the pairs of each measure, or over all with `family="all"`. `policies` are the options of
-    compare that say how runs are read and measured, such as ties, queries, exclude_self, empty and threads; they hold
-    for all collections. A collection may have `weights` and `exclude` of its own, which hold unless others are given.
+    A run may be a list of runs, such as seeds, as in compare. A file may set measures and a baseline, which the
+    arguments override. The difference of two systems is estimated by random effects, for all collections like these;
+    `correction` is over the pairs of each measure, or over all tests with `family="all"`. `policies` are the options of
+    compare for reading and measuring runs, such as ties, queries, exclude_self, empty and threads; they apply to all
+    collections. A collection may have its own `weights` and `exclude`, which these options override.
     """
     unknown = next((name for name in policies if name not in POLICIES), None)
     if unknown is not None:
@@ -776,7 +776,7 @@ def _list_systems(runs: Any) -> list[str]:
 
 
 def _check_collections(collections: Any) -> None:
-    """Refuse what is not a suite."""
+    """Raise DataError unless this is a suite."""
     example = "{'covid': {'qrels': qrels, 'runs': {'bm25': run, 'dense': run}}}"
     if not isinstance(collections, Mapping) or not collections:
         raise DataError(f"a suite is a file, or collections by name, as in {example}")

@@ -1,4 +1,4 @@
-"""A gate on a suite: whether a system is worse than another one over several collections."""
+"""A gate on a suite: whether a new system is worse than an old one over several collections."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 class SuiteGate(Verdicts):
     """Whether a new system may replace an old one on several collections; true if it may.
 
-    Drops are those over all collections like these, by random effects; old and new are the plain means over the
-    collections that have both systems, and floors are held against the plain mean over those that have the new one.
+    Drops are estimated by random effects, for all collections like these. Old and new are the plain means over the
+    collections with both systems. Floors apply to the plain mean over the collections with the new system.
     """
 
     changes: list[Change]
@@ -47,37 +47,37 @@ class SuiteGate(Verdicts):
     strict: bool
     undecided: str
     collections: list[str]
-    """those that have both systems, and more than one query; with floors alone, those that have the new one"""
+    """collections with both systems and more than one query; with floors alone, those with the new system"""
     notes: list[Note]
     unit: ClassVar[str] = "lower on"
 
     @property
     def over(self) -> str:  # type: ignore[override]
-        """What sentences say after the names."""
+        """The number of collections, as sentences mention it after the names."""
         return f" over {count_of(len(self.collections), 'collection')}"
 
     @property
     def names(self) -> list[str]:
-        """The new system, and the old one where there is one."""
+        """The new system, and the old one if there is one."""
         return [self.new] if self.old is None else [self.new, self.old]
 
     @property
     def alpha(self) -> float:
-        """The level of the tests."""
+        """The significance level of the tests."""
         return self.suite.design.alpha
 
     @property
     def is_corrected(self) -> bool:
-        """Whether the p-values that a measure is worse are corrected over several measures."""
+        """Whether the p-values of ‘worse’ are corrected over several measures."""
         return len(self.changes) > 1 and self.suite.design.correction != "none"
 
     def _say_what_it_takes(self, change: Change) -> str:
-        """Return what an undecided measure lacks."""
+        """Return what is needed to decide an undecided measure."""
         interval = self.say_interval(change)
         return interval or f"{count_of(len(self.collections), 'collection')} are too few"
 
     def effects_table(self) -> Table:
-        """Return one row per measure and collection: old, new, drop and its interval there."""
+        """Return one row per measure and collection: old, new, and the drop with its interval."""
         if self.old is None:
             return Table(["measure", "collection", "new"], [])
         means, rows = self.suite.mean(), list[list[Cell]]()
@@ -89,7 +89,7 @@ class SuiteGate(Verdicts):
         return Table(["measure", "collection", "queries", "old", "new", "drop", "low", "high"], rows)
 
     def sections(self, digits: int) -> list[Section]:
-        """Return the verdict, the tables, and the collections one by one."""
+        """Return the verdict, the tables, and the drops on each collection."""
         effects = self.effects_table()
         return [*super().sections(digits), *([effects] if effects.rows else [])]
 
@@ -98,14 +98,14 @@ class SuiteGate(Verdicts):
         return super().as_dict() | self.suite.policies() | {"collections": self.effects_table().records()}
 
     def remarks(self) -> list[str]:
-        """Return what the columns are, and how it was decided."""
+        """Return the meaning of the columns, and the caption."""
         what = (
             "drop: over all collections like these, by random effects; old, new: the plain means over the collections"
         )
         return [*([what] if self.changes else []), self.caption()]
 
     def caption(self) -> str:
-        """Return how it was decided."""
+        """Return the conditions, tests and policies of the gate."""
         floors = ["The gate fails if the mean over collections is below its floor, which is not tested."]
         how = f"Data: {count_of(len(self.collections), 'collection')}, {self.suite.describe_policies()}."
         counts = [*(floors if self.floors else []), how]
@@ -168,7 +168,7 @@ def _mean(suite: "Suite", collections: Sequence[str], system: str, measure: str)
 
 
 def _measure(suite: "Suite", collections: Sequence[str], system: str, measure: str) -> float:
-    """Return the mean over collections by any measure, also by one that the suite does not compare by."""
+    """Return the mean over collections by any measure, even one that the suite does not have."""
     means = [suite.collections[name].board.measure(system, measure) for name in collections]
     return fsum(means) / len(means)
 
@@ -185,7 +185,7 @@ def _note_lacking(suite: "Suite", new: str, baseline: str | None) -> list[Note]:
 
 
 def _note_few(count: int) -> list[Note]:
-    """Say what one collection, or two, cannot tell."""
+    """Note the limits of one or two collections."""
     texts = {
         1: "there is one collection: the verdict is about its queries, and says nothing about other collections",
         2: "there are two collections, so that t has one degree of freedom: hardly anything can be shown",
@@ -203,7 +203,7 @@ def _changes(
     strict: bool,
     undecided: str,
 ) -> list[Change]:
-    """Return what became of each measure over the collections that have both systems."""
+    """Return the change and the verdict of each measure over the collections with both systems."""
     design = suite.design
     estimates = [suite.estimate(baseline, new, measure) for measure in limits]
     worse = np.concatenate([one.p_above(limit) for one, limit in zip(estimates, limits.values(), strict=True)])

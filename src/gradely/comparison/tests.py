@@ -1,4 +1,4 @@
-"""Tests: whether two runs differ, by more than chance explains, in their values on each query."""
+"""Paired significance tests of the per-query differences between runs, and corrections for multiple tests."""
 
 from collections.abc import Callable, Iterator, Sequence
 from math import erfc, sqrt
@@ -12,24 +12,24 @@ from gradely.errors import DataError
 from gradely.settings import check_choice
 
 DIGITS = 12
-"""differences that agree to this many decimals are the same: rounding must not decide who wins or which ranks tie"""
+"""differences are rounded to this many decimals, so that rounding errors decide neither wins nor tied ranks"""
 LARGEST = 1e150
-"""values beyond this have squares, and sums of squares, that are too large for a double"""
+"""the squares of larger values, and their sums, could overflow a double"""
 
 
 class Pairs(NamedTuple):
-    """Pairs of runs, by their columns: run first[i] against run second[i]."""
+    """Pairs of runs as column indices: run first[i] against run second[i]."""
 
     first: Ints
     second: Ints
 
     def __len__(self) -> int:
-        """Return how many pairs there are."""
+        """Return the number of pairs."""
         return len(self.first)
 
 
 def all_pairs(runs: int) -> Pairs:
-    """Return every pair of runs once.
+    """Return all pairs of runs.
 
     >>> [column.tolist() for column in all_pairs(3)]
     [[0, 0, 1], [1, 2, 2]]
@@ -38,7 +38,7 @@ def all_pairs(runs: int) -> Pairs:
 
 
 def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
-    """Return every other run against each baseline, and the baselines against each other once.
+    """Return the pairs of each run with each baseline; two baselines are paired once.
 
     >>> [column.tolist() for column in pair_with_baselines([2], 3)]
     [[0, 1], [2, 2]]
@@ -49,7 +49,7 @@ def pair_with_baselines(baselines: Sequence[int], runs: int) -> Pairs:
 
 
 def differences(values: Floats, pairs: Pairs) -> Floats:
-    """Return [queries, pairs]: the value of the first run minus that of the second."""
+    """Return the differences [queries, pairs] between the first and the second run."""
     return round_off(values[:, pairs.first] - values[:, pairs.second], values)
 
 
@@ -64,40 +64,40 @@ def round_off(differ: Floats, values: Floats) -> Floats:
 
 
 def lacks_spread(differ: Floats) -> Bools:
-    """Return which pairs have the same difference on every query, so that t is infinite or undefined."""
+    """Return which pairs have the same difference on every query, where t is infinite or undefined."""
     return np.asarray(np.ptp(differ, axis=0) == 0)
 
 
 def count_wins(differ: Floats) -> tuple[Ints, Ints, Ints]:
-    """Return of each pair on how many queries the first run wins, on how many they tie, and how many it loses."""
+    """Return the numbers of queries on which the first run of each pair wins, ties and loses."""
     wins, losses = np.count_nonzero(differ > 0, axis=0), np.count_nonzero(differ < 0, axis=0)
     return wins, len(differ) - wins - losses, losses
 
 
 def effect_sizes(differ: Floats) -> Floats:
-    """Return Cohen's d for pairs: mean over standard deviation of the differences; 0 where all of them are 0."""
+    """Return Cohen's d of each pair: the mean over the standard deviation of the differences; 0 if all are 0."""
     mean, spread = differ.mean(axis=0), differ.std(axis=0, ddof=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.where(np.any(differ != 0, axis=0), mean / np.where(lacks_spread(differ), 0.0, spread), 0.0)
 
 
 RESAMPLES = 10_000
-"""draws of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
+"""resamples of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
 CELLS = 1 << 22
-"""about how many numbers are held at a time: 32 MB of doubles"""
+"""approximate number of values in memory at a time: 32 MB of doubles"""
 SLACK = 1e-12
-"""a variance below this share of the mean square is rounding"""
+"""a variance below this share of the mean square is a rounding error"""
 ROUNDING = 1e-9
-"""sums of differences that are equal in exact arithmetic differ by less, as a share of the sum of their sizes"""
+"""relative tolerance for sums of differences that are equal in exact arithmetic"""
 
 
 def randomization(differ: Floats, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
-    """Return p-values from swapping the runs of a pair in random queries: all 2^n ways where they are few enough.
+    """Return p-values of the randomization test, which swaps the runs of a pair on random queries.
 
-    The observed assignment counts as one of the draws, so that p is never 0 (Phipson and Smyth 2010). Differences are
-    sums of fractions like 1/3, so that many assignments have equal sums: rounding must not decide whether one is as
-    extreme as the observed one. One-sided, p is the share of sums that are as large; every draw counts both ways
-    round, since the negative of an assignment is as likely.
+    If there are few queries, all 2^n assignments are enumerated. Otherwise the observed assignment counts as one of the
+    draws, so p is never 0 (Phipson and Smyth 2010). Many assignments have equal sums in exact arithmetic; the tolerance
+    ROUNDING treats them as equal. A one-sided p is the share of sums that are at least as large; each draw counts
+    together with its negative, which is equally likely.
     """
     size, total = np.sort(np.abs(differ), axis=0), differ.sum(axis=0)
     reached = (total if one_sided else np.abs(total)) - ROUNDING * size.sum(axis=0)
@@ -115,11 +115,11 @@ def randomization(differ: Floats, resamples: int, seed: int, *, one_sided: bool 
 
 
 def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
-    """Return p-values that hold for all columns at once: how often the largest |t| of all is as large by chance.
+    """Return simultaneous p-values: how often the largest |t| over all columns is at least as large by chance.
 
-    The signs of whole queries are drawn, the same for every column, so that pairs with a run in common and measures of
-    the same rankings stay as correlated as they are (Westfall and Young 1993). Each column has its own spread. As signs
-    leave the sum of squares as it is, |t| grows with |Σ differences| / √Σ squares, which is what is compared.
+    Signs are drawn per query and shared by all columns, which preserves the correlations between pairs and between
+    measures (Westfall and Young 1993). Each column has its own spread. Signs do not change the sum of squares, so |t|
+    increases with |Σ differences| / √Σ squares, and the test compares this ratio.
     """
     shares = differ / np.sqrt((differ**2).sum(axis=0))
     observed = np.abs(shares.sum(axis=0))
@@ -129,7 +129,7 @@ def max_t(differ: Floats, resamples: int, seed: int) -> Floats:
 
 
 def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
-    """Return for each draw of signs the largest absolute sum over all columns."""
+    """Return the largest absolute sum over all columns for each draw of signs."""
     out = []
     for signs in draw_signs(len(columns), resamples, seed):
         largest = np.zeros(len(signs))
@@ -140,10 +140,10 @@ def largest_sums(columns: Floats, resamples: int, seed: int) -> Floats:
 
 
 def sort_canonically(columns: Floats) -> Floats:
-    """Return rows and columns in an order that depends neither on that of queries nor on that of pairs and their runs.
+    """Return rows and columns in a canonical order that is independent of the order of queries, pairs and runs.
 
-    A column is turned so that the first of its sorted values outweighs the last; then columns are sorted by their
-    sorted values, and rows by the columns. Rounding must not decide.
+    Values are rounded, and the sign of each column is chosen so that its largest absolute value is positive. Columns
+    are then sorted by their sorted values, and rows by the columns.
     """
     columns = np.round(columns, 12)
     ordered = np.sort(columns, axis=0)
@@ -155,10 +155,9 @@ def sort_canonically(columns: Floats) -> Floats:
 
 
 def bootstrap(differ: Floats, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
-    """Return p-values from t of differences that are shifted to mean 0 and drawn again (Efron and Tibshirani 1993).
+    """Return p-values of the studentised bootstrap of differences shifted to mean 0 (Efron and Tibshirani 1993).
 
-    A draw in which all differences are the same has no t. Only its mean is compared there: it is extreme where its mean
-    is as large as the observed one.
+    A draw with equal differences has no t; it counts as extreme if its mean is at least as large as the observed one.
     """
     queries = len(differ)
     if not one_sided:
@@ -179,7 +178,7 @@ def bootstrap(differ: Floats, resamples: int, seed: int, *, one_sided: bool = Fa
 
 
 def moments(counts: Floats, centred: Floats) -> tuple[Floats, Floats]:
-    """Return [draws, columns]: the mean of each draw and its standard error, exactly 0 where a draw has no spread."""
+    """Return the mean and the standard error [draws, columns] of each draw; the error is exactly 0 without spread."""
     queries = counts.shape[1]
     mean, square = counts @ centred / queries, counts @ centred**2 / queries
     variance = square - mean**2
@@ -187,11 +186,11 @@ def moments(counts: Floats, centred: Floats) -> tuple[Floats, Floats]:
 
 
 def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -> Floats:
-    """Return p-values [measures, pairs] of values [measures, queries, runs]: how often the largest range is as large.
+    """Return p-values [measures, pairs] of values [measures, queries, runs] by Tukey's randomised HSD test.
 
-    The runs are shuffled within each query, alike for all measures (Carterette 2012). A range counts in units of the
-    spread within queries, which shuffling leaves as it is. Rows and columns are sorted first, so that the order of
-    queries and runs does not matter.
+    p is how often the largest range of shuffled means is at least as large as the difference. Runs are shuffled within
+    each query, identically for all measures (Carterette 2012). Ranges are divided by the spread within queries, which
+    shuffling does not change. Rows and columns are sorted first, so the order of queries and runs does not matter.
     """
     means, (ranges, scale) = values.mean(axis=1), shuffled_ranges(values, resamples, seed)
     apart = np.abs(means[:, pairs[0]] - means[:, pairs[1]]) / scale
@@ -201,21 +200,21 @@ def tukey(values: Floats, pairs: tuple[Ints, Ints], resamples: int, seed: int) -
 
 
 def shuffled_ranges(values: Floats, resamples: int, seed: int) -> tuple[Floats, Floats]:
-    """Return the largest range of means of each draw, sorted, and the unit [measures, 1] that it counts in."""
+    """Return the largest range of means of each draw, sorted, and the scale [measures, 1] that divides it."""
     scale = np.sqrt(((values - values.mean(axis=2, keepdims=True)) ** 2).sum(axis=(1, 2)))
     scale = np.where(scale > 0, scale, 1.0)[:, None]
     return np.sort(_ranges(_sort_within(values) / scale[:, :, None], resamples, seed)), scale
 
 
 def _sort_within(values: Floats) -> Floats:
-    """Return the runs of each query in ascending order, by the first measure first, and the queries in order, too."""
+    """Return the values with the runs of each query and then the queries sorted, the first measure first."""
     order = np.lexsort(values[::-1])
     table = np.take_along_axis(values, order[None], axis=2)
     return table[:, np.lexsort(np.concatenate(table, axis=1).T)]
 
 
 def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
-    """Return for each draw the largest range of means of all measures."""
+    """Return the largest range of means over all measures for each draw."""
     rng, _, queries, runs = np.random.default_rng(seed), *table.shape
     out = np.empty(resamples)
     for block in blocks(resamples, table.size):
@@ -227,7 +226,7 @@ def _ranges(table: Floats, resamples: int, seed: int) -> Floats:
 
 
 def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield blocks [draws, queries] of -1 and 1: every way to choose signs where there are no more than `resamples`."""
+    """Yield blocks [draws, queries] of signs: all 2^n combinations if there are at most `resamples`."""
     if _enumerate(queries, resamples):
         yield np.where((np.arange(2**queries)[:, None] >> np.arange(queries)) & 1, -1.0, 1.0)
         return
@@ -240,7 +239,7 @@ def draw_signs(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def draw_counts(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
-    """Yield blocks [draws, queries]: how often each query is drawn."""
+    """Yield blocks [draws, queries] with the number of times each query is drawn."""
     rng = np.random.default_rng(seed)
     for block in blocks(resamples, queries):
         counts = np.empty((block.stop - block.start, queries))
@@ -250,7 +249,7 @@ def draw_counts(queries: int, resamples: int, seed: int) -> Iterator[Floats]:
 
 
 def blocks(size: int, width: int) -> Iterator[slice]:
-    """Yield ranges that hold about CELLS numbers, each item `width` of them."""
+    """Yield slices of about CELLS numbers, where each item has `width` numbers."""
     step = max(1, CELLS // max(1, width))
     return (slice(i, min(i + step, size)) for i in range(0, size, step))
 
@@ -260,7 +259,7 @@ def _enumerate(queries: int, resamples: int) -> bool:
 
 
 def _share(extreme: Floats, queries: int, resamples: int) -> Floats:
-    """Return the share of draws that are as extreme as what was observed, which is itself one of them."""
+    """Return the share of draws that are at least as extreme as the observed one, which is one of them."""
     return extreme / 2**queries if _enumerate(queries, resamples) else (extreme + 1) / (resamples + 1)
 
 
@@ -273,30 +272,30 @@ TESTS = {
     "max-t": "randomised max-t test",
 }
 SIMULTANEOUS = ("tukey", "max-t")
-"""tests whose p-values hold for all pairs at once and take no correction"""
+"""tests whose p-values hold for all pairs at once and need no correction"""
 ALONE = tuple(test for test in TESTS if test not in SIMULTANEOUS)
-"""tests of each pair by itself, which may be one-sided"""
+"""tests of single pairs, which can be one-sided"""
 DRAWN = ("randomization", "bootstrap", *SIMULTANEOUS)
-"""tests whose p-values come from draws"""
+"""tests that draw random samples"""
 BY_SPREAD = ("t", "bootstrap")
 """tests that divide by the spread of the differences"""
 FEWEST_DRAWN = 5
-"""queries that the bootstrap takes: with two or three it calls half or a seventh of all nulls significant, and t takes
-its place"""
+"""minimum number of queries for the bootstrap; with two or three queries, it rejects half or a seventh of all true null
+hypotheses, and t is used instead"""
 EXACT = 100
-"""the most differences other than 0 for which the distribution of Wilcoxon's test is computed: 0.5 ms a pair"""
+"""maximum number of nonzero differences for the exact distribution of Wilcoxon's test, at 0.5 ms per pair"""
 CORRECTIONS = {"holm": "Holm", "bonferroni": "Bonferroni", "bh": "Benjamini–Hochberg", "none": "no correction"}
 
 
 def p_values(
     values: Any, test: str = "t", pairs: Pairs | None = None, *, resamples: int = RESAMPLES, seed: int = 0
 ) -> Floats:
-    """Return the two-sided p-value of each pair (by default all_pairs), not corrected.
+    """Return the uncorrected two-sided p-value of each pair, by default of all pairs.
 
-    `values` is [queries, runs]. `test` is one of TESTS; randomization, bootstrap, tukey and max-t draw `resamples`
-    times with `seed`. tukey holds for all pairs of the runs at once, max-t for all given pairs; neither needs a
-    correction. Where the difference is the same on every query, t and bootstrap cannot be computed, and p is that of
-    the exact randomization test, 2 / 2^n. Below five queries, t takes the place of the bootstrap.
+    `values` is an array [queries, runs]. `test` is one of TESTS; randomization, bootstrap, tukey and max-t draw
+    `resamples` times with `seed`. tukey holds for all pairs of runs at once, and max-t for all given pairs; neither
+    needs a correction. If the difference is the same on every query, t and the bootstrap are undefined, and p is that
+    of the exact randomization test, 2 / 2^n. With fewer than five queries, t replaces the bootstrap.
 
     >>> p_values([[0.5, 0.4], [0.7, 0.4], [0.9, 0.4]], "randomization").tolist() == [2 / 2**3]
     True
@@ -311,7 +310,7 @@ def p_values(
 def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, seed: int) -> Floats:
     """Return the p-values [measures, pairs] of values [measures, queries, runs].
 
-    Those of tukey and max-t hold for all measures together; other tests take each pair on each measure by itself.
+    p-values of tukey and max-t hold for all measures together; other tests treat each pair by each measure separately.
     """
     if test == "tukey":
         return tukey(values, pairs, resamples, seed)
@@ -320,9 +319,9 @@ def joint_p_values(values: Floats, test: str, pairs: Pairs, *, resamples: int, s
 
 
 def p_of_differences(differ: Floats, test: str, resamples: int, seed: int, *, one_sided: bool = False) -> Floats:
-    """Return the p-value of each column of differences: that its mean is not 0, or, one-sided, that it is above 0.
+    """Return the two-sided p-value of each column of differences, or the one-sided p-value that its mean is above 0.
 
-    max-t has no one-sided form here: it tests all columns together.
+    max-t tests all columns together and is always two-sided.
     """
     test = replace_test(test, len(differ))
     out, differing = np.ones(differ.shape[1]), np.any(differ != 0, axis=0)
@@ -337,14 +336,14 @@ def p_of_differences(differ: Floats, test: str, resamples: int, seed: int, *, on
 
 
 def replace_test(test: str, queries: int) -> str:
-    """Return the test that is made where another one was asked for: t for the bootstrap of very few queries."""
+    """Return the test that is performed: t instead of the bootstrap if there are very few queries."""
     return "t" if test == "bootstrap" and queries < FEWEST_DRAWN else test
 
 
 def directions(differ: Floats, test: str) -> Floats:
-    """Return of each pair which run the test favours: 1 for the first, -1 for the second, 0 for neither.
+    """Return the run of each pair that the test favours: 1 for the first, -1 for the second, 0 for neither.
 
-    Wilcoxon's test goes by signed ranks and may favour the run with the lower mean; all others go by the mean.
+    Wilcoxon's test uses signed ranks and may favour the run with the lower mean; all other tests use the mean.
     """
     if test != "wilcoxon":
         total, size = differ.sum(axis=0), np.abs(differ).sum(axis=0)
@@ -354,10 +353,10 @@ def directions(differ: Floats, test: str) -> Floats:
 
 
 def least_p_values(values: Floats, test: str, pairs: Pairs, resamples: int) -> Floats:
-    """Return the least p-value [pairs] that a test could give were all differences of a pair in its favour.
+    """Return the smallest possible p-value of each pair, if all its differences had the same sign.
 
-    Only queries on which runs differ count. Each has two signs, or, for tukey, as many places for its best and its
-    worst run as there are ordered pairs of runs. t and the bootstrap have no least p-value, but for that of the draws.
+    Only queries on which the runs differ count. Each has two signs; for tukey, its best and worst run can be any
+    ordered pair of runs. The p-values of t have no lower bound, and those of the bootstrap only that of the draws.
     """
     drawn = 1 / (resamples + 1) if test in DRAWN else 0.0
     differ = differences(values, pairs)
@@ -372,7 +371,7 @@ def least_p_values(values: Floats, test: str, pairs: Pairs, resamples: int) -> F
 
 
 def check_values(values: Any) -> Floats:
-    """Return values [queries, runs] as an array; refuse what cannot be tested."""
+    """Return values [queries, runs] as an array; raise DataError if they cannot be tested."""
     table: Floats = np.asarray(values, np.float64)
     if table.ndim != 2 or table.shape[0] < 2 or table.shape[1] < 2:
         raise DataError(
@@ -388,15 +387,15 @@ def check_values(values: Any) -> Floats:
 
 
 def t_test(differ: Floats, *, one_sided: bool = False) -> Floats:
-    """Return the p-value of a paired t-test of each column of differences, which have spread."""
+    """Return the p-value of a paired t-test of each column of differences, which must not be constant."""
     t = differ.mean(axis=0) / (differ.std(axis=0, ddof=1) / np.sqrt(len(differ)))
     return t_tail(t, len(differ) - 1) if one_sided else 2 * t_tail(np.abs(t), len(differ) - 1)
 
 
 def wilcoxon(differ: Floats, *, one_sided: bool = False) -> Floats:
-    """Return the p-value of each column of differences; those that are 0 are left out (Wilcoxon 1945).
+    """Return the p-value of Wilcoxon's signed-rank test of each column; zero differences are dropped (Wilcoxon 1945).
 
-    It is exact where ranks tie and where differences are 0, too.
+    It is exact even with tied ranks and zero differences.
 
     >>> wilcoxon(np.array([[0.1], [0.1], [0.3], [0.0]])).tolist() == [2 / 2**3]
     True
@@ -408,29 +407,29 @@ def wilcoxon(differ: Floats, *, one_sided: bool = False) -> Floats:
 
 
 def _rank_sums(differ: Floats) -> tuple[Ints, int, int]:
-    """Return twice the ranks of differences that are not 0, and their sums over those above and below 0."""
+    """Return doubled ranks of nonzero differences, and their sums over positive and over negative differences."""
     ranks = _doubled_ranks(np.abs(differ))
     positive = int(ranks[differ > 0].sum())
     return ranks, positive, int(ranks.sum()) - positive
 
 
 def _tail(ranks: Ints, lower: int) -> float:
-    """Return the chance of a sum of ranks, of either sign, that is no larger than this one."""
+    """Return the probability of a rank sum of at most `lower`."""
     return _exact_tail(ranks, lower) if len(ranks) <= EXACT else _normal_tail(ranks, lower)
 
 
 def _doubled_ranks(size: Floats) -> Ints:
-    """Return twice the ranks, which are whole numbers where ties share the mean of their ranks."""
+    """Return doubled ranks, which are integers even if ties share their mean rank."""
     _, group, count = np.unique(size, return_inverse=True, return_counts=True)
     last = np.cumsum(count)
     return (2 * last - count + 1)[group]
 
 
 def _exact_tail(ranks: Ints, lower: int) -> float:
-    """Return the share of the 2^n ways to choose signs whose sum of positive ranks is no larger than this one.
+    """Return the share of the 2^n sign assignments whose sum of positive ranks is at most `lower`.
 
-    The ways to reach each sum are counted by adding one rank after another, a convolution with 1 + x^rank. Only sums up
-    to `lower` matter. Counts are positive doubles, so nothing cancels.
+    The assignments that reach each sum are counted by convolution with 1 + x^rank for each rank. Only sums up to
+    `lower` are needed. The counts are positive, so there is no cancellation.
     """
     ways = np.zeros(lower + 1)
     ways[0] = 1.0
@@ -440,7 +439,7 @@ def _exact_tail(ranks: Ints, lower: int) -> float:
 
 
 def _normal_tail(ranks: Ints, lower: int) -> float:
-    """Return the same by the normal approximation; the variance of the sum is Σ rank²/4, ties or not."""
+    """Return this share by the normal approximation; the variance of the sum is Σ rank²/4, with or without ties."""
     mean, deviation = float(ranks.sum()) / 2, sqrt(float((ranks.astype(np.float64) ** 2).sum())) / 2
     return erfc((mean - lower) / deviation / sqrt(2)) / 2
 
@@ -455,7 +454,7 @@ _TESTS: dict[str, Callable[..., Floats]] = {
 
 
 def adjust(p: Any, correction: str = "holm") -> Floats:
-    """Return p-values corrected over their family.
+    """Return p-values corrected for multiple tests.
 
     >>> adjust([0.01, 0.02, 0.04], "holm").tolist() == [3 * 0.01, 2 * 0.02, 0.04]
     True
@@ -476,12 +475,12 @@ def adjust(p: Any, correction: str = "holm") -> Floats:
 
 
 def achieved_levels(p: Any) -> Floats:
-    """Return the achieved-significance-level curve: the p-values of all pairs, from the largest to the smallest."""
+    """Return the achieved-significance-level curve: the p-values of all pairs in descending order."""
     return np.sort(np.asarray(p, np.float64))[::-1]
 
 
 class Chances(NamedTuple):
-    """The posterior chances of each pair that the first run is better, practically equal, worse; NaN without spread."""
+    """Posterior probabilities that the first run is better, practically equivalent, or worse; NaN without spread."""
 
     better: Floats
     equal: Floats

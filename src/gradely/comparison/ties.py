@@ -1,4 +1,4 @@
-"""Tie sensitivity: how much of a result is decided by the order of tied documents."""
+"""ties: how much results depend on the order of tied documents."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ class Orders(NamedTuple):
     """The mean of a measure under different orders of tied documents."""
 
     trec: float | None
-    """None where the runs were placed by another policy that goes by document"""
+    """None if the runs were ranked under another policy that orders documents"""
     worst: float
     expected: float
     best: float
@@ -35,7 +35,7 @@ class RunTies(NamedTuple):
     run: str
     tied: TieCounts
     orders: dict[str, Orders]
-    """by measure"""
+    """{measure: means}"""
 
 
 class Swap(NamedTuple):
@@ -45,45 +45,45 @@ class Swap(NamedTuple):
     first: str
     second: str
     worst_to_best: bool
-    """they change places when the ties of both go from the worst order to the best"""
+    """whether the runs swap between the worst and the best order of the ties of both"""
     trec: bool
-    """trec_eval's order of ties puts the second first"""
+    """whether trec_eval's order of ties ranks the second run first"""
 
 
 @dataclass(eq=False, repr=False)
 class TieSensitivity(Result):
-    """The effect of ties on several runs, and on their ranking."""
+    """The effect of ties on several runs and on their ranking."""
 
     runs: list[RunTies]
     measures: list[str]
     settings: Settings
     queries: int
-    """how many are judged"""
+    """the number of judged queries"""
     policies: Sequence[Note] = ()
-    """how queries and documents were treated, and which means come from drawn orders"""
+    """notes on policies, and on means of sampled orders"""
     weighted: bool = False
     """whether means are weighted"""
 
     @cached_property
     def swaps(self) -> list[Swap]:
-        """The pairs of runs that change places with the order of ties: one at its best, the other at its worst."""
+        """The pairs of runs that can swap: one in its best order of ties, and the other in its worst."""
         return [
             swap for measure in self.measures for a, b in combinations(self.runs, 2) for swap in _swap(measure, a, b)
         ]
 
     def count_swaps(self) -> str:
-        """Return how many pairs of runs change places by any measure, as a sentence."""
+        """Return the number of pairs that can swap by any measure, as a sentence."""
         pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
         ending = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
         return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {ending}"
 
     @property
     def notes(self) -> list[Note]:
-        """How queries and documents were treated; ties that may come only from the precision of stored scores."""
+        """Notes on policies, and on ties that may be due to the precision of stored scores."""
         return [*self.policies, *(note for run in self.runs for note in _note_precision(run.run, run.tied))]
 
     def runs_table(self) -> Table:
-        """Return one row per run: how many documents are tied, and how its scores were stored."""
+        """Return one row per run: the number of tied documents, and the precision of its scores."""
         header = ["run", "documents", "tied", "share", "groups", "largest", "scores fit", "more in single", "in half"]
         rows: list[list[Cell]] = [
             [run, t.documents, t.tied, t.share, t.groups, t.largest, t.stored, t.single, t.half]
@@ -96,7 +96,7 @@ class TieSensitivity(Result):
         return self.orders_table()
 
     def orders_table(self) -> Table:
-        """Return one row per measure and run: what each order of ties gives."""
+        """Return one row per measure and run: the mean under each order of ties."""
         rows: list[list[Cell]] = [
             [measure, run.run, *run.orders[measure], run.orders[measure].best - run.orders[measure].worst]
             for measure in self.measures
@@ -105,7 +105,7 @@ class TieSensitivity(Result):
         return Table(["measure", "run", *Orders._fields, "best - worst"], rows)
 
     def swaps_table(self) -> Table:
-        """Return one row per measure and pair of runs that can change places."""
+        """Return one row per measure and pair of runs that can swap."""
         rows: list[list[Cell]] = [
             [swap.measure, swap.first, swap.second, *("yes" if flag else "no" for flag in swap[3:])]
             for swap in self.swaps
@@ -113,19 +113,19 @@ class TieSensitivity(Result):
         return Table(["measure", "first", "second", "from worst to best", "in trec order"], rows)
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of (measure, run, trec, worst, expected, best), of pandas, polars or pyarrow."""
+        """Return a pandas, polars or pyarrow dataframe of (measure, run, trec, worst, expected, best)."""
         rows = [[measure, run.run, *run.orders[measure]] for measure in self.measures for run in self.runs]
         return Table(["measure", "run", *Orders._fields], rows).to_frame(library)
 
     def caption(self) -> str:
-        """Return what the numbers are of."""
+        """Return the queries and the policies."""
         policy = self.settings.queries
         queries = count_of(self.queries, "query") if policy == "qrels" else "the queries of each run"
         judged = self.settings.describe(weighted=self.weighted)
         return f"Data: means over {queries}, queries: {policy}{judged}, {self.settings.precision} precision."
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return how many documents tie, what each order of ties gives, and which runs change places."""
+        """Return the tables of tied documents, of means under each order of ties, and of runs that can swap."""
         above: list[Section] = [self.runs_table(), self.orders_table()]
         swaps = self.swaps_table()
         if not swaps.rows:
@@ -165,10 +165,10 @@ def tie_sensitivity(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> TieSensitivity:
-    """Show how the order of tied documents changes the means of runs, {name: run} or paths, and their ranking.
+    """Show how the order of tied documents affects the means of runs, {name: run} or paths, and their ranking.
 
-    The options are those of evaluate. Where no exact mean over all orders can be had, the expected value is that of
-    drawn orders, as ties="sampled" has it, and a note says how far it may be off.
+    All options are those of evaluate. If no exact mean over all orders is known, the expected value is the mean of
+    sampled orders, as with ties="sampled", and a note gives its sampling error.
 
     >>> ties = tie_sensitivity({"q": {"a": 1, "b": 0}}, {"tied": {"q": {"a": 1.0, "b": 1.0}}}, ["RR"])
     >>> ties.runs[0].orders["RR"]
@@ -198,7 +198,7 @@ def tie_sensitivity(
 
 
 def run_ties(evaluation: Evaluation, details: RunDetails | None) -> RunTies:
-    """Return what ties do to the scores of one run, which was evaluated with details."""
+    """Return the effect of ties on one run, which was evaluated with details."""
     assert details is not None
     expected = evaluation.with_ties("sampled").scores()
     trec = evaluation.with_ties("trec").scores().mean() if evaluation.placed == "trec" else {}
@@ -221,7 +221,7 @@ def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
 
 
 def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
-    """Yield a swap where the higher one at its worst is below the lower one at its best."""
+    """Yield a swap if the worst mean of the higher run is below the best mean of the lower run."""
     high, low = (a, b) if a.orders[measure].expected >= b.orders[measure].expected else (b, a)
     x, y = high.orders[measure], low.orders[measure]
     if y.best - x.worst > SAME:  # and so at least one of them has ties

@@ -1,4 +1,4 @@
-"""For which users is which run better? Runs as functions of how users are spread over the levels of relevance."""
+"""users: the best run for each population of users, given by the shares of users for each level of relevance."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
@@ -32,32 +32,33 @@ from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TieP
 from gradely.tables import Cell, Table, count_of
 
 DRAWS = 1_000
-"""of queries, for intervals"""
+"""number of bootstrap samples of the queries"""
 LEAST = 0.005
-"""a run that is best for a smaller share of populations is not named in a sentence"""
+"""sentences omit runs that are best for a smaller share of populations"""
 LEVEL = 0.95
-"""of intervals"""
+"""confidence level of intervals"""
 MOST_MEANS = 1 << 27
-"""means that are taken for intervals of shares, at most: about a second; beyond, only every n-th population counts"""
+"""maximum number of means for intervals of shares, which takes about a second; beyond it, only every n-th population is
+used"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class UserRegions(Records):
-    """Which run is best for which populations of users."""
+    """The best runs for populations of users."""
 
     runs: list[str]
     levels: list[float]
-    """the levels, ascending; a population has a share of users for each, who are content with that level or more"""
+    """the levels in ascending order; a population has a share of users for each, who accept that level or above"""
     queries: list[str]
     parts: Parts
-    """with queries in an order of its own"""
+    """the parts of the means, with queries in canonical order"""
     name: str
-    """of the measure"""
+    """the name of the measure"""
     seed: int
     notes: list[Note]
 
     def means(self, g: Iterable[float]) -> dict[str, float]:
-        """Return the mean of each run for a population, the shares of users by level, ascending."""
+        """Return the mean of each run for a population, given as shares of users by ascending level."""
         shares = np.asarray(list(g), np.float64)
         if shares.shape != (len(self.levels),) or (shares < 0).any() or abs(shares.sum() - 1) > 1e-6:
             levels = ", ".join(f"{level:g}" for level in self.levels)
@@ -66,19 +67,19 @@ class UserRegions(Records):
 
     @cached_property
     def stretches(self) -> list[Stretch]:
-        """Of two levels: from which to which share of users with the lower one a run is best; else nothing."""
+        """For two levels, the intervals of shares of users with the lower level and the best run in each."""
         return populations.stretches(self.parts) if len(self.levels) == 2 else []
 
     @cached_property
     def _counts(self) -> Floats:
-        """[draws, queries] how often each query is drawn."""
+        """[draws, queries] the number of times each query is drawn."""
         queries = len(self.queries)
         counts = np.random.default_rng(self.seed).multinomial(queries, np.full(queries, 1 / queries), DRAWS)
         return counts.astype(np.float64)
 
     @cached_property
     def shares(self) -> list[float]:
-        """The share of all populations for which each run is best; runs that are alike have the same."""
+        """The share of all populations for which each run is best; equal runs have the same share."""
         first = np.asarray(self.leaders)
         if self.stretches:
             return [fsum(s.stop - s.start for s in self.stretches if first[s.run] == i) for i in self.leaders]
@@ -91,12 +92,12 @@ class UserRegions(Records):
 
     @cached_property
     def leaders(self) -> list[int]:
-        """For each run the first, by number, that has the same mean for every population: mostly itself."""
+        """For each run, the index of the first run with the same mean for every population, usually itself."""
         return populations.find_leaders(self.parts.means(self._grid))
 
     @cached_property
     def intervals(self) -> list[tuple[float, float]]:
-        """The interval over queries of each share, by bootstrap; of one query there is none."""
+        """The bootstrap interval of each share over queries; empty for one query."""
         if len(self.queries) == 1:
             return []
         points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST_MEANS)]
@@ -110,12 +111,12 @@ class UserRegions(Records):
 
     @property
     def ends(self) -> list[tuple[float | None, float | None]]:
-        """The ends of each interval; None where there are no intervals."""
+        """The ends of each interval; None if there are no intervals."""
         ends: list[tuple[float | None, float | None]] = [*self.intervals]
         return ends or [(None, None)] * len(self.runs)
 
     def sentences(self) -> list[str]:
-        """Return what was found, as sentences."""
+        """Return the results as sentences."""
         if len(self.levels) != 2:
             return [self._name_leaders()]
         if len(self.stretches) == 1:
@@ -124,7 +125,7 @@ class UserRegions(Records):
         return [self._sentence(i) for i in range(len(self.stretches))]
 
     def _name_peers(self, run: int) -> tuple[str, str]:
-        """Return the names of a run and of those that are alike, and the verb."""
+        """Return the names of a run and its equals, and the verb."""
         names = [name for i, name in enumerate(self.runs) if self.leaders[i] == self.leaders[run]]
         return " and ".join(names), "is" if len(names) == 1 else "are"
 
@@ -140,10 +141,10 @@ class UserRegions(Records):
 
     @cached_property
     def borders(self) -> dict[int, list[str]]:
-        """Of three levels or more: where runs are best whose share is 0 or next to it, at corners and on edges.
+        """Return where runs with a negligible share are best, for three levels or more: at corners and on edges.
 
-        At a corner all users want the same level, on an edge one of two. Neither has any area, and the populations of
-        the grid lie inside.
+        At a corner, all users want the same level; on an edge, they want one of two. Neither has an area, and the
+        populations of the grid lie inside.
         """
         out: dict[int, list[str]] = {}
         for places in (corner_populations(self.levels), edge_populations(self.levels)):
@@ -156,7 +157,7 @@ class UserRegions(Records):
         return out
 
     def _name_borders(self, leaders: list[int]) -> str:
-        """Return which runs are best only at corners or on edges, or for a share too small to be named."""
+        """Return the runs that are best only at corners or on edges, or for a share too small to mention."""
         rare = {run: f"for {_percent(self.shares[run])}" for run in set(self.leaders) if 0 < self.shares[run] < LEAST}
         where = {run: list_names(words) for run, words in self.borders.items() if run not in leaders}
         names = {run: self._name_peers(run) for run in sorted({*rare, *where})}
@@ -167,7 +168,7 @@ class UserRegions(Records):
         return "".join(f"; {part}" for part in parts)
 
     def _sentence(self, i: int) -> str:
-        """Return for which users a run is best, of two levels, with the interval of where it changes places."""
+        """Return the users for whom a run is best, for two levels, with the interval of the crossing."""
         start, stop, run = self.stretches[i]
         low, high = _percent(start), _percent(stop)
         whom = (
@@ -182,7 +183,7 @@ class UserRegions(Records):
         return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
 
     def _crossing_interval(self, i: int) -> str:
-        """Return the interval over queries of the share at which two runs change places, where they do."""
+        """Return the interval over queries of the share at which two runs cross."""
         crossing = self.crossings[i - 1]
         if not len(crossing) or len(self.queries) == 1:
             return ""
@@ -197,28 +198,28 @@ class UserRegions(Records):
 
     @cached_property
     def crossings(self) -> list[Floats]:
-        """Of two levels, for each change of places, the shares at which those two runs change in queries drawn again.
+        """For two levels and each crossing, the shares at which both runs cross in resampled queries.
 
-        Draws in which they do not change places, or do so the other way round, are left out.
+        Draws in which they do not cross, or cross in the opposite direction, are omitted.
         """
         return [find_zeros(ahead, at) for ahead, at in self._leads]
 
     @cached_property
     def turned(self) -> list[int]:
-        """Of two levels, for each change of places, in how many draws those two runs change the other way round."""
+        """For two levels and each crossing, the number of draws with a crossing in the opposite direction."""
         leads = (ahead for ahead, _ in self._leads)
         return [int(np.count_nonzero(_falls(-ahead).any(axis=1) & ~_falls(ahead).any(axis=1))) for ahead in leads]
 
     @cached_property
     def _leads(self) -> list[tuple[Floats, Floats]]:
-        """For each change of places, the lead [draws, points] of the run before over the one after, and the points."""
+        """For each crossing, the lead [draws, points] of the run before it over the run after it, and the points."""
         points = split_users([0.0, 1.0]) if self.parts.measure == "eGAP" else split_users(np.linspace(0, 1, 201))
         drawn = self.parts.means(points, self._counts) if len(self.stretches) > 1 else np.empty((0, 0, 0))
         pairs = zip(self.stretches, self.stretches[1:], strict=False)
         return [(drawn[:, :, one.run] - drawn[:, :, next_.run], points[:, 0]) for one, next_ in pairs]
 
     def summary(self) -> str:
-        """Return what the numbers are of."""
+        """Return a description of the numbers."""
         draws = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
         intervals = draws if self.intervals else "no intervals, which take at least two queries"
         return (
@@ -227,7 +228,7 @@ class UserRegions(Records):
         )
 
     def tables(self, digits: int = 4) -> list[Table]:
-        """Return one row per run, and for two levels one row per stretch of shares."""
+        """Return one row per run, and for two levels also one row per interval of shares."""
         names = [f"only level {level:g}" for level in self.levels]
         header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
         means = self.parts.means(populations.corners(len(self.levels))).T
@@ -246,7 +247,7 @@ class UserRegions(Records):
         return tables
 
     def records(self) -> list[dict[str, Cell]]:
-        """Return one record per run: means for users of one level alone and all alike, and its share of populations."""
+        """Return one record per run: means for users of one level, for equal shares, and its share of populations."""
         means = self.parts.means(populations.corners(len(self.levels))).T.tolist()
         names = [*(f"level_{level:g}" for level in self.levels), "all_alike"]
         return [
@@ -263,16 +264,16 @@ class UserRegions(Records):
         return about | {"stretches": stretches, "sentences": self.sentences(), "notes": self._list_notes()}
 
     def remarks(self) -> list[str]:
-        """Return for which users which run is best, and what the numbers are of."""
+        """Return the results as sentences, and a description of the numbers."""
         return [*self.sentences(), self.summary()]
 
     def chart(self) -> Any:
-        """Return an altair chart: for two levels lines, for three a triangle, for more bars of shares."""
+        """Return an Altair chart: lines for two levels, a triangle for three, bars of shares for more."""
         return users_chart(self)
 
 
 def _percent(share: float) -> str:
-    """Return a share as people read it; what is not 0 or 1 is not printed as 0 or 100 %.
+    """Return a share as a percentage; only exact 0 and 1 are shown as 0 and 100 %.
 
     >>> _percent(0.423), _percent(0.0004), _percent(0.9996), _percent(1.0)
     ('42 %', 'less than 1 %', 'more than 99 %', '100 %')
@@ -283,7 +284,7 @@ def _percent(share: float) -> str:
 
 
 def corner_populations(levels: list[float]) -> dict[str, Floats]:
-    """Return the populations of one kind of user, with words for each."""
+    """Return the populations with one kind of user, described in words."""
     return {
         f"where all users want level {level:g}": row[None]
         for level, row in zip(levels, np.eye(len(levels)), strict=True)
@@ -291,7 +292,7 @@ def corner_populations(levels: list[float]) -> dict[str, Floats]:
 
 
 def edge_populations(levels: list[float]) -> dict[str, Floats]:
-    """Return populations of two kinds of users, with words for each pair of levels."""
+    """Return populations with two kinds of users, described in words for each pair of levels."""
     out, unit, shares = {}, np.eye(len(levels)), np.linspace(0.005, 0.995, 199)[:, None]
     for i, j in combinations(range(len(levels)), 2):
         words = f"for some who all want level {levels[i]:g} or {levels[j]:g}"
@@ -300,12 +301,12 @@ def edge_populations(levels: list[float]) -> dict[str, Floats]:
 
 
 def _falls(ahead: Floats) -> Bools:
-    """Return [rows, points - 1]: where a row goes from above 0 to 0 or below."""
+    """Return [rows, points - 1] whether a row falls from above 0 to 0 or below."""
     return (ahead[:, :-1] > 0) & (ahead[:, 1:] <= 0)
 
 
 def find_zeros(ahead: Floats, at: Floats) -> Floats:
-    """Return where each row first falls from above 0 to 0 or below, on the line between two points; none: left out."""
+    """Return where each row first falls to 0 or below, by linear interpolation; rows that never do are omitted."""
     falls = _falls(ahead)
     rows = np.flatnonzero(falls.any(axis=1))
     first = falls[rows].argmax(axis=1)
@@ -314,7 +315,7 @@ def find_zeros(ahead: Floats, at: Floats) -> Floats:
 
 
 MOST = 8
-"""levels; of more, a grid over all populations is too coarse to say anything"""
+"""maximum number of levels; for more, a grid over all populations is too coarse"""
 
 
 def users(
@@ -339,10 +340,10 @@ def users(
 ) -> UserRegions:
     """Find the best run, of {name: run} or a list of paths, for each population of users.
 
-    A population has a share of users for each level of relevance, who are content with documents of that level or more.
-    `measure` is eGAP, GAP or xGAP, with a cut-off if you like, and with a relevance function that merges levels, like
-    eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2}). For two levels the shares at which runs change places are exact: eGAP is
-    linear in them. The other options are those of evaluate; ties cannot be best or worst.
+    A population has a share of users for each level of relevance, who accept documents of that level or above.
+    `measure` is eGAP, GAP or xGAP, optionally with a cut-off, or with a relevance function that merges levels, like
+    eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2}). For two levels, the shares at which runs cross are exact for eGAP, which
+    is linear in them. All other options are those of evaluate; ties cannot be best or worst.
 
     >>> qrels = {"q": {"a": 1, "b": 2, "c": 1}}
     >>> regions = users(qrels, {"one": {"q": ["a", "c", "x", "b"]}, "two": {"q": ["b", "x", "y", "a"]}})
@@ -377,7 +378,7 @@ def users(
 
 
 def _measure(measure: MeasureLike) -> Graded:
-    """Return the measure; refuse what has no population that could vary."""
+    """Return the measure; raise MeasureError unless it has a population to vary."""
     parsed = parse(measure)
     if not isinstance(parsed, eGAP | GAP | xGAP) or parsed.g is not None:
         raise MeasureError(f"users takes eGAP, GAP or xGAP without g, which it varies; found {parsed}")
@@ -385,7 +386,7 @@ def _measure(measure: MeasureLike) -> Graded:
 
 
 def _apply(function: Relevance, qrels: Qrels) -> Qrels:
-    """Return qrels with relevance in place of labels, such as {1: 1, 2: 2, 3: 3, 4: 3}, which merges two levels."""
+    """Return qrels with relevance instead of labels; {1: 1, 2: 2, 3: 3, 4: 3}, for example, merges two levels."""
     if isinstance(function, Identity):
         return qrels
     function = function.fit(qrels.levels)
@@ -400,7 +401,7 @@ def _apply(function: Relevance, qrels: Qrels) -> Qrels:
 
 
 def _levels(qrels: Qrels) -> list[float]:
-    """Return the levels of relevance; refuse too few, or too many."""
+    """Return the levels of relevance; raise DataError if there are too few or too many."""
     levels = [float(level) for level in qrels.levels()]
     if not 2 <= len(levels) <= MOST:
         problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
@@ -410,7 +411,7 @@ def _levels(qrels: Qrels) -> list[float]:
 
 
 def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) -> Parts:
-    """Return what the runs found, and the recall bases, query by query."""
+    """Return the parts of the means of all runs, query by query."""
     count, queries = len(levels), board.queries
     table = np.zeros((count, count, len(queries), len(board.names)))
     pairs = [(r, h) for r in range(count) for h in range(r + 1)]
@@ -427,14 +428,14 @@ def _parts(qrels: Qrels, board: Leaderboard, levels: list[float], measure: str) 
 
 
 def _sort_runs(names: list[str], parts: Parts) -> tuple[list[str], Parts]:
-    """Return the runs in the order of their means for a population in which all levels are alike."""
+    """Return the runs sorted by their means for a population with equal shares."""
     means = parts.means(corners(parts.levels))[-1].tolist()
     order = sorted(range(len(names)), key=lambda i: (-means[i], names[i]))
     return [names[i] for i in order], replace(parts, table=parts.table[:, :, :, order])
 
 
 def _notes(parts: Parts, name: str) -> list[Note]:
-    """Say how many queries cannot reach 1, since their pool lacks a level."""
+    """Note the number of queries that cannot reach 1, since their pool lacks a level."""
     lacks = np.flatnonzero((parts.base == 0).any(axis=0))
     if parts.measure == "GAP" or not len(lacks):
         return []

@@ -1,4 +1,4 @@
-"""What a gate says: how far measures fell against their limits, and where they stand against their floors."""
+"""The verdicts of a gate: drops and their limits, means and their floors."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
@@ -12,46 +12,46 @@ from gradely.measures.names import MeasureLike, parse, parse_all
 from gradely.tables import Cell, PValue, Table, format_p, plain_line
 
 UNDECIDED = ("pass", "fail")
-"""what becomes of a run that is shown to be neither worse nor not worse"""
+"""the possible results for an undecided run"""
 
 
 class Change(NamedTuple):
-    """One measure, in the old run and in the new one, against its limit."""
+    """The change of one measure from the old run to the new one, and its limit."""
 
     measure: str
     old: float
     new: float
     drop: float
-    """old minus new: below 0 where the new run is better"""
+    """old minus new: negative if the new run is better"""
     limit: float
     low: float | None
-    """the interval of the drop, of the level 1 - 2·alpha; None where there is none"""
+    """the interval of the drop at the level 1 - 2·alpha; None if there is none"""
     high: float | None
     p: float | None
-    """of the test that the drop is larger than the limit; None where nothing can be tested"""
+    """the p-value of a drop above the limit; None if nothing can be tested"""
     adjusted: float | None
-    """the same, corrected over the measures"""
+    """this p-value, corrected over the measures"""
     p_not_worse: float | None
-    """of the test that the drop is smaller than the limit"""
+    """the p-value of a drop below the limit"""
     losses: int
-    """on how many queries, or collections, the new run is worse"""
+    """the number of queries, or collections, on which the new run is worse"""
     verdict: str = "undecided"
-    """worse (than allowed), not worse (shown to be within the limit), same (on every query) or undecided"""
+    """worse (than allowed), not worse (shown to be within the limit), same (on every query), or undecided"""
     failed: bool = False
     detectable: float | None = None
-    """from which drop on the gate would say worse with a power of 0.8; None where nothing varies, and
-    where no drop could be shown to exceed the limit, however large"""
+    """the smallest drop that would be shown to exceed the limit with a power of 0.8; None if nothing varies, or if no
+    drop could be shown to exceed the limit"""
     queries_needed: int | None = None
-    """how many queries would decide, with a power of 0.8, if the drop is what it seems; None where none would"""
+    """the number of queries that would decide with a power of 0.8 if the true drop is as observed; None if none"""
     holes_low: float | None = None
-    """the range of the drop over the labels of unjudged documents, where asked for; None where there is none"""
+    """the range of the drop over the labels of unjudged documents, if requested; None if there is none"""
     holes_high: float | None = None
     open: bool = False
-    """whether these labels decide if the drop exceeds its limit; then it fails"""
+    """whether these labels decide if the drop exceeds its limit, in which case the gate fails"""
 
 
 class Floor(NamedTuple):
-    """One measure of the new run against its floor; the mean counts as it is, and nothing is tested."""
+    """The mean of the new run by one measure, and its floor; nothing is tested."""
 
     measure: str
     value: float
@@ -60,44 +60,44 @@ class Floor(NamedTuple):
 
 
 class Case(NamedTuple):
-    """One thing that a gate looks at, as continuous integration shows it."""
+    """One condition of a gate, as a test case for continuous integration."""
 
     name: str
     verdict: str
     told: str
-    """what happened, in words"""
+    """the result in words"""
     failed: bool
 
 
 class Verdicts(Result):
-    """Whether something new may take the place of something old; true where it may."""
+    """Whether a new run or system may replace an old one; true if it may."""
 
     changes: Sequence[Change]
     floors: Sequence[Floor]
     holes: bool = False
-    """whether changes know the range of the drop over the labels of unjudged documents"""
+    """whether changes have the range of the drop over the labels of unjudged documents"""
     over: ClassVar[str] = ""
-    """what sentences say after the names"""
+    """the words that follow the names in sentences"""
     unit: ClassVar[str] = "losses"
-    """what the table calls the column of losses"""
+    """the header of the column of losses"""
 
     @property
     def names(self) -> Sequence[str]:
-        """The new one, and the old one where there is one."""
+        """The new run or system, and the old one if there is one."""
         raise NotImplementedError
 
     @property
     def alpha(self) -> float:
-        """The level of the tests."""
+        """The significance level of the tests."""
         raise NotImplementedError
 
     @property
     def is_corrected(self) -> bool:
-        """Whether the p-values that a measure is worse are corrected over several measures."""
+        """Whether the p-values of ‘worse’ are corrected over several measures."""
         raise NotImplementedError
 
     def _say_what_it_takes(self, change: Change) -> str:
-        """Return what an undecided measure lacks."""
+        """Return what is needed to decide an undecided measure."""
         raise NotImplementedError
 
     @property
@@ -106,14 +106,14 @@ class Verdicts(Result):
         return not any(case.failed for case in self.cases())
 
     def __bool__(self) -> bool:
-        """Return whether it passed, so that `assert gate(…)` says what it seems to say."""
+        """Return whether the gate passed, for `assert gate(…)`."""
         return self.passed
 
     @property
     def verdict(self) -> str:
-        """What is known of all measures together: worse where one is, not worse where all are, or undecided.
+        """The verdict over all measures: worse if any is worse, else undecided if any is undecided, else not worse.
 
-        Without a baseline there is nothing to be worse than, and it is untested.
+        It is `same` if both runs are equal on every query, and `untested` without a baseline.
         """
         if not self.changes:
             return "untested"
@@ -121,7 +121,7 @@ class Verdicts(Result):
         return next((kind for kind in ("worse", "undecided", "not worse") if kind in verdicts), "same")
 
     def summary(self) -> str:
-        """Return the verdict in a sentence, and what is said about floors in another one."""
+        """Return the verdicts on changes and floors as a sentence."""
         said = [*([self._say_changes()] if self.changes else []), *([self._say_floors()] if self.floors else [])]
         return f"{'Passed' if self.passed else 'Failed'}: {'; '.join(said)}."
 
@@ -138,7 +138,7 @@ class Verdicts(Result):
         return says[self.verdict] + (f": {'; '.join(told)}" if told else "")
 
     def _tell(self, change: Change) -> str:
-        """Return what happened to one measure, and why that decides or does not."""
+        """Return the change of one measure, and the reason for its verdict."""
         size = f"{abs(change.drop):.4f}"
         how = "shows no drop" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
         moved = f"{change.measure} {how}"
@@ -158,17 +158,17 @@ class Verdicts(Result):
 
     @property
     def level(self) -> str:
-        """The level of the intervals, in words."""
+        """The level of the intervals as text."""
         return f"{100 * (1 - 2 * self.alpha):g} %"
 
     def say_interval(self, change: Change) -> str:
-        """Return the interval of a drop, in words."""
+        """Return the interval of a drop as text; empty if there is none."""
         if change.low is None or change.high is None:
             return ""
         return f"{self.level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
 
     def table(self) -> Table:
-        """Return one row per measure, or per floor where nothing is compared."""
+        """Return one row per measure, or per floor if nothing is compared."""
         return self.changes_table() if self.changes else self.floors_table()
 
     def changes_table(self) -> Table:
@@ -190,7 +190,7 @@ class Verdicts(Result):
         return Table(header, rows)
 
     def floors_table(self) -> Table:
-        """Return one row per floor: the mean, the floor and what follows."""
+        """Return one row per floor: the mean, the floor and the verdict."""
         rows: list[list[Cell]] = [
             [floor.measure, floor.value, floor.floor, "below, fails" if floor.failed else "not below"]
             for floor in self.floors
@@ -209,7 +209,7 @@ class Verdicts(Result):
         ]
 
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe with one row per measure, or per floor where nothing is compared."""
+        """Return a dataframe with one row per measure, or per floor if nothing is compared."""
         kind, rows = (Change, self.changes) if self.changes else (Floor, self.floors)
         return Table(kind._fields, [list(row) for row in rows]).to_frame(library)
 
@@ -249,9 +249,9 @@ class Verdicts(Result):
         ]
 
     def junit(self) -> str:
-        """Return JUnit XML, which continuous integration shows: one test case per measure and per floor.
+        """Return JUnit XML for continuous integration, with one test case per measure and per floor.
 
-        A measure that is undecided and passes says so in its output.
+        A measure that passes undecided says so in its output.
         """
         import xml.etree.ElementTree as ET  # nosec B405 - it writes, and reads nothing
 
@@ -271,7 +271,7 @@ class Verdicts(Result):
 
 
 def show_against(value: float, floor: float) -> str:
-    """Return a value and its floor, with as many digits as it takes to see that they differ.
+    """Return a value and its floor, with enough digits to tell them apart.
 
     >>> show_against(0.84996, 0.85), show_against(0.7, 0.85)
     ('0.84996, the floor is 0.85', '0.7000, the floor is 0.85')
@@ -283,16 +283,16 @@ def show_against(value: float, floor: float) -> str:
 
 
 def _show_verdict(change: Change) -> str:
-    """Return the verdict on a measure, with what becomes of it where that is not plain."""
+    """Return the verdict on a measure, and that it fails unless that is obvious."""
     if change.verdict == "worse" or not change.failed:
         return change.verdict
     return f"{change.verdict}, fails"
 
 
 def judge_change(change: Change, alpha: float, *, differs: bool, strict: bool, undecided: str) -> Change:
-    """Return the change with its verdict, and whether it fails.
+    """Return the change with its verdict and whether it fails.
 
-    The drop and its test have to agree: a test that contradicts the mean, as Wilcoxon's may, decides nothing.
+    The drop and its test must agree: a test that contradicts the mean, as Wilcoxon's may, leaves the verdict undecided.
     """
     exceeds = change.drop - change.limit > SAME
     p = change.adjusted if exceeds else change.p_not_worse
@@ -308,7 +308,7 @@ def judge_change(change: Change, alpha: float, *, differs: bool, strict: bool, u
 def check_limits(
     max_drop: float | Mapping[str, float], measures: MeasureLike | Iterable[MeasureLike]
 ) -> dict[str, float]:
-    """Return the limit of each measure by its name; refuse what is no limit, or of no measure at hand."""
+    """Return {measure: limit}; raise DataError for an invalid limit, or for a measure that is not measured."""
     spans = {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
     names = list(spans)
     single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
@@ -329,7 +329,7 @@ def check_limits(
 
 
 def _points(number: float) -> str:
-    """Return what was probably meant by a number that is too large: points of a hundred."""
+    """Return the number that was probably meant if a number is too large: points out of a hundred."""
     if number >= 100:
         return "a number like 0.01"
     return f"{number / 100:g} for {number:g} {'point' if number == 1 else 'points'}"
@@ -338,7 +338,7 @@ def _points(number: float) -> str:
 def settle_limits(
     max_drop: float | Mapping[str, float], non_inferior: float | Mapping[str, float] | None, undecided: str
 ) -> tuple[float | Mapping[str, float], str]:
-    """Return limits, and what becomes of undecided measures: they fail where new has to be shown not to be worse."""
+    """Return the limits, and the result for undecided measures, which is fail with `non_inferior`."""
     if non_inferior is None:
         return max_drop, undecided
     if max_drop != 0.0:
@@ -347,7 +347,7 @@ def settle_limits(
 
 
 def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
-    """Return the floor of each measure by its name; refuse what no run could be below, or none above."""
+    """Return {measure: floor}; raise DataError for a floor that every run or no run reaches."""
     found = {}
     for name, floor in (floors or {}).items():
         measure = parse(name)
@@ -367,5 +367,5 @@ def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
 
 
 def hold_against_floors(values: Mapping[str, float], floors: Mapping[str, float]) -> list[Floor]:
-    """Return the floors with the means that are held against them; rounding does not decide."""
+    """Compare values with their floors, up to rounding."""
     return [Floor(name, values[name], floor, bool(values[name] < floor - SAME)) for name, floor in floors.items()]
