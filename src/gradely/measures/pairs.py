@@ -1,4 +1,4 @@
-"""Measures of pairs of documents that stand in the right order: AUC and OPA."""
+"""Measures of the share of document pairs in the right order: AUC and OPA."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -25,21 +25,21 @@ from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, leve
 
 
 class Pairs(NamedTuple):
-    """What stands in the first places of each ranking, as far as no tie group is cut."""
+    """Pairs of documents in the first places of each ranking, without those of a tie group that is cut."""
 
     right: Array
-    """[Q, H] for each document there, how many of a lower level stand behind it; of those tied with it, half"""
+    """[Q, H] for each document there, the number of documents of a lower level below it; tied ones count one half"""
     count: Array
-    """[Q, 1] all pairs of documents there that are of different levels"""
+    """[Q, 1] the number of pairs of documents there with different levels"""
 
 
 class PairMeasure(ArrangedMeasure):
-    """The share of pairs of retrieved documents of different levels in which the higher one stands first."""
+    """The share of pairs of retrieved documents with different levels in which the higher one is ranked first."""
 
     takes_fixed = False
 
     def terms(self, batch: Batch) -> Array:
-        """For each document, the share of all pairs that it wins."""
+        """Return, for each document, the share of all pairs that it wins."""
         xp, level = batch.xp, self.kinds(batch)
         cut = self._cut(batch)
         limit = xp.clip(batch.retrieved, max=self.k)[:, None] if self.k else batch.retrieved[:, None]
@@ -51,7 +51,7 @@ class PairMeasure(ArrangedMeasure):
         return terms if cut is None else self._mean_where_cut(batch, cut, level, pairs, terms)
 
     def lacks(self, batch: Batch) -> Array:
-        """True where all documents of the top, and those tied with them, are of one level, so that there is no pair."""
+        """True if the documents in the top, and those tied with them, have one level, and thus form no pair."""
         xp, level = batch.xp, self.kinds(batch)
         limit = xp.clip(batch.retrieved, max=self.k) if self.k else batch.retrieved
         inside = batch.judged & (batch.above < limit[:, None])
@@ -62,10 +62,10 @@ class PairMeasure(ArrangedMeasure):
 
     @abstractmethod
     def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
-        """Return how many documents inside are of a lower level, above the tie group of each one, and in it."""
+        """Return the numbers of inside documents of a lower level above the tie group of each document, and in it."""
 
     def _pairs_in(self, batch: Batch, level: Array, limit: Array) -> Pairs:
-        """Return the pairs of the documents in the first places, [Q, 1] of each query."""
+        """Return the pairs of documents in the first `limit` places, [Q, 1]."""
         xp = batch.xp
         inside = batch.judged & (batch.above < limit)
         level = xp.where(inside, level, 0)
@@ -82,18 +82,18 @@ class PairMeasure(ArrangedMeasure):
         return Pairs(xp.where(counted, right, 0.0), count)
 
     def _cut(self, batch: Batch) -> Array | None:
-        """Return [Q, H]: true for documents of the tie group that the cut-off divides; None where it divides none.
+        """Return [Q, H]: true for documents of the tie group that the cut-off divides; None if it divides none.
 
-        Documents without a judgment may be all of it that is in the top k, but then none of its documents matters.
+        Unjudged documents may fill the places of the group in the top k; then none of its documents matters.
         """
         if self.k is None or batch.untied:
             return None
         return batch.judged & (batch.above < self.k) & (batch.above + batch.tied > self.k)
 
     def _mean_where_cut(self, batch: Batch, cut: Array, level: Array, pairs: Pairs, terms: Array) -> Array:
-        """Return the terms, with the mean over what the cut-off leaves of a tie group for queries where it divides one.
+        """Return the terms; where the cut-off divides a tie group, they are means over the documents inside.
 
-        The number of pairs is random there, so that all documents of the query have to wait for it.
+        The number of pairs is random for these queries, so the terms of all their documents depend on it.
         """
         right, counts = to_lists(pairs.right), to_lists(pairs.count[:, 0])
         queries = tied_queries(batch, level, batch.xp.any(cut, axis=1))
@@ -125,7 +125,7 @@ class PairMeasure(ArrangedMeasure):
         return terms
 
     def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
-        """Which documents of the group that the cut-off divides stand inside it; the others are sorted by level."""
+        """Return the documents of the divided group that are inside the cut-off; other groups are sorted by level."""
         return lambda query: self._arrange_query(query.groups, best=batch.ties == "best")
 
     def _arrange_query(self, groups: list[TieGroup], *, best: bool) -> Arrangement:
@@ -149,42 +149,42 @@ class PairMeasure(ArrangedMeasure):
         return {cut: [*reversed(order), *idle] if best else [*idle, *order]}
 
     def too_many(self, groups: list[TieGroup]) -> bool:
-        """True where the cut-off leaves too many ways to fill its places."""
+        """True if there are too many ways to fill the places inside the cut-off."""
         cut = find_cut(groups, self.k)
         return cut is not None and groups[cut].states > STATES
 
 
 class Inside(NamedTuple):
-    """What the cut-off leaves of a tie group: how many documents of each level, level 0 among them."""
+    """The documents of a tie group inside the cut-off: the number of documents of each level, including level 0."""
 
     counts: dict[int, int]
 
     @classmethod
     def of(cls, group: TieGroup, placed: tuple[int, ...], k: int) -> "Inside":
-        """Fill the places inside the cut-off with some of each kind, and others."""
+        """Fill the places inside the cut-off with these numbers of each kind, and with documents of level 0."""
         return cls(dict(zip(group.kinds, placed, strict=True)) | {0: k - group.above - sum(placed)})
 
     def below(self, level: int) -> int:
-        """Return how many are of a lower level."""
+        """Return the number of documents of a lower level."""
         return sum(count for other, count in self.counts.items() if other < level)
 
     def within(self) -> int:
-        """Return how many pairs are of different levels."""
+        """Return the number of pairs with different levels."""
         return sum(count * self.below(level) for level, count in self.counts.items())
 
     def across(self, before: Counter[int]) -> int:
-        """Return how many pairs with the documents above are of different levels."""
+        """Return the number of pairs with documents above that have different levels."""
         return sum(
             count * other for level, count in self.counts.items() for above, other in before.items() if above != level
         )
 
     def won(self, before: Counter[int]) -> int:
-        """Return how many of those pairs are in the right order."""
+        """Return the number of those pairs in the right order."""
         return sum(other * self.below(above) for above, other in before.items())
 
 
 def _levels_above(groups: list[TieGroup], group: TieGroup) -> Counter[int]:
-    """Return how many documents of each level stand above a group."""
+    """Return the number of documents of each level above a group."""
     levels = Counter[int]()
     for one in groups:
         if one.above < group.above:
@@ -194,7 +194,7 @@ def _levels_above(groups: list[TieGroup], group: TieGroup) -> Counter[int]:
 
 
 def _sorted_pairs(groups: list[TieGroup], levels: Counter[int], *, best: bool) -> tuple[int, int]:
-    """Return the pairs of different levels, and how many are right, with each tie group at its best or its worst."""
+    """Return the number of pairs with different levels, and of those in the right order, in the best or worst order."""
     pairs = Inside(dict(levels)).within()
     wrong, above = 0, Counter[int]()
     for group in groups:
@@ -207,15 +207,15 @@ def _sorted_pairs(groups: list[TieGroup], levels: Counter[int], *, best: bool) -
 
 
 class AUC(PairMeasure, Binary):
-    """The share of pairs of a relevant document and another that stand in the right order.
+    """The share of pairs of a relevant and a non-relevant document that are in the right order.
 
         AUC@k = #{(a, b): a relevant, b not, a above b} / #{(a, b): a relevant, b not}
 
-    Pairs are of documents in the top k; documents without a judgment are not relevant. This is the area under the ROC
-    curve of the query's ranking.
+    Both documents are in the top k; unjudged documents are not relevant. This is the area under the ROC curve of the
+    query's ranking.
 
-    Ties: a tied pair counts one half. Where k divides a tie group, the mean is taken over how many relevant documents
-    are inside. No relevant document, or no other, in the top k: 0.
+    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the number of relevant documents
+    inside. No relevant or no non-relevant document in the top k: 0.
     Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic curve
     (1982); called Accuracy in ir_measures.
 
@@ -228,28 +228,28 @@ class AUC(PairMeasure, Binary):
     may_lack = "non-relevant document in the top"
 
     def is_fixed(self, ties: str = "expected") -> bool:
-        """True unless the cut-off may divide tie groups, or these are ordered."""
+        """True unless the cut-off may divide tie groups, or the policy orders them."""
         return super().is_fixed(ties) or (self.k is None and ties == "expected")
 
     def kinds(self, batch: Batch) -> Array:
-        """Relevant or not."""
+        """Return 1 for relevant documents, else 0."""
         return batch.xp.astype(self.relevant(batch), batch.first.dtype)
 
     def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
-        """Return how many documents that are not relevant stand above each one's tie group, and in it."""
+        """Return the numbers of non-relevant documents above the tie group of each document, and in it."""
         return sum_around(batch, inside & (level == 0))
 
 
 class OPA(PairMeasure, Graded):
-    """Ordered pair accuracy: the share of pairs of documents of different relevance that stand in the right order.
+    """Ordered pair accuracy: the share of pairs of documents with different relevance that are in the right order.
 
         OPA@k = #{(a, b): g_a > g_b, a above b} / #{(a, b): g_a > g_b}
 
-    Pairs are of documents in the top k; documents without a judgment have relevance 0.
+    Both documents are in the top k; unjudged documents have relevance 0.
 
-    Ties: a tied pair counts one half. Where k divides a tie group, the mean is taken over how many documents of each
-    relevance are inside; with too many such states it is refused, and ties='sampled' estimates it. No documents of
-    different relevance in the top k: 0.
+    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the numbers of documents of each
+    relevance inside; if there are too many such states, it is refused, and ties='sampled' estimates it. No documents
+    with different relevance in the top k: 0.
     Reference: ordered_pair_accuracy in TF-Ranking; opa in rax, which count tied pairs as wrong.
 
     >>> from gradely import OPA, from_arrays
@@ -263,11 +263,11 @@ class OPA(PairMeasure, Graded):
     takes_fixed_order = False
 
     def kinds(self, batch: Batch) -> Array:
-        """Which level of relevance it is, those of the pool counted from the lowest; 0 for none."""
+        """Return the rank of each document's relevance among the values of the pool, lowest first; 0 for none."""
         return levels_of(batch, batch.pool, batch.grade)
 
     def lower(self, batch: Batch, level: Array, inside: Array) -> GroupSums:
-        """Return how many documents of a lower level stand above each one's tie group, and in it."""
+        """Return the numbers of documents of a lower level above the tie group of each document, and in it."""
         highest = int(batch.xp.max(level)) if 0 not in level.shape else 0
         sums = lower_levels(batch, level, batch.to_real(inside), highest)
         return GroupSums(sums.above_count, sums.beside_count)

@@ -1,4 +1,4 @@
-"""Measures of diversity, for judgments by subtopic: how many subtopics a ranking covers, and how little it repeats."""
+"""Measures of diversity for judgments by subtopic: how many subtopics a ranking covers, and how little it repeats."""
 
 from abc import abstractmethod
 from collections import Counter
@@ -25,9 +25,10 @@ from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
 from gradely.relevance import Levels
 
 AddsOf: TypeAlias = Callable[[int, Sequence[int], Sequence[float]], float]
-"""From a place, how many documents above are relevant to each subtopic, and a document's entries, to what it adds."""
+"""Takes a rank, the number of documents above that are relevant to each subtopic, and the entries of a document;
+returns its contribution."""
 TINY = 1e-20
-"""terms of a sum to 1 that are smaller than this are lost in rounding"""
+"""terms below this are lost in rounding in a sum of 1"""
 
 
 class BySubtopic(Measure):
@@ -38,7 +39,7 @@ class BySubtopic(Measure):
     takes_fixed_order = False
 
     def fit(self, levels: Levels) -> Self:
-        """Refuse judgments without subtopics."""
+        """Return the measure; raise an error if the judgments have no subtopics."""
         if not levels.by_subtopic:
             raise MeasureError(
                 f"{self} needs judgments by subtopic: TREC diversity qrels (query subtopic document label), a table "
@@ -61,50 +62,50 @@ class BySubtopic(Measure):
 
 
 class RelevantBySubtopic(BySubtopic):
-    """A measure of documents that are relevant to a subtopic or not."""
+    """A measure of binary relevance to each subtopic."""
 
     rel: float = parameter(default=1, doc="labels of at least this count as relevant to the subtopic", check=THRESHOLD)
 
     def relevant(self, batch: Batch) -> Array:
-        """Return [Q, H, S]: true where a document is relevant to a subtopic."""
+        """Return [Q, H, S]: true if the document is relevant to the subtopic."""
         return self.labels(batch) >= self.rel
 
     def recall_bases(self, batch: Batch) -> Array:
-        """Return [Q, S]: how many documents of the pool are relevant to each subtopic."""
+        """Return [Q, S]: the number of documents of the pool that are relevant to each subtopic."""
         return batch.of_pools(
             (RelevantBySubtopic, self.rel),
             lambda pools: pools.xp.sum(pools.to_real(self.pool_labels(pools) >= self.rel), axis=1),
         )
 
     def count_subtopics(self, batch: Batch) -> Array:
-        """Return [Q]: how many subtopics have a relevant document; no others count."""
+        """Return [Q]: the number of subtopics with a relevant document; others do not count."""
         return batch.xp.sum(batch.to_real(self.recall_bases(batch) > 0), axis=1)
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document is relevant to any subtopic."""
+        """True if no document is relevant to any subtopic."""
         return self.count_subtopics(batch) == 0
 
 
 class Diversity(RelevantBySubtopic, SearchedMeasure):
-    """A measure that is a sum over subtopics, in which what a document adds depends on those above it.
+    """A sum over subtopics in which the contribution of a document depends on the documents above it.
 
-    No sorting finds its best order: a document that serves two subtopics is worth less behind one that serves both.
+    Sorting does not find its best order: a document that covers two subtopics is worth less below one that covers both.
     """
 
     @abstractmethod
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """Return [Q, H]: what each document adds for one subtopic, given which documents [Q, H] are relevant to it."""
+        """Return [Q, H]: the contribution of each document to one subtopic, given flags of its relevant documents."""
 
     def weights(self, batch: Batch) -> Array:
-        """Return [Q, S]: what the sum of each subtopic is multiplied by."""
+        """Return [Q, S]: the factors of the sums of subtopics."""
         return batch.xp.ones_like(self.recall_bases(batch))
 
     @abstractmethod
     def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
-        """Return a function from the number of a query to what single documents of it add."""
+        """Return a function that takes the index of a query and returns its AddsOf."""
 
     def plain_terms(self, batch: Batch) -> Array:
-        """The sum over subtopics."""
+        """Return the contributions, summed over subtopics."""
         relevant, weights = self.relevant(batch), self.weights(batch)
         terms = batch.xp.zeros_like(batch.grade)
         for s in range(relevant.shape[2]):
@@ -112,7 +113,7 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
         return terms
 
     def bound(self, batch: Batch) -> Array:
-        """The extreme order for each subtopic alone: no order has more than their sum, or less."""
+        """Return the sum of the extremes of each subtopic by itself, which no order exceeds."""
         relevant, weights = self.relevant(batch), self.weights(batch)
         terms = batch.xp.zeros_like(batch.grade)
         for s in range(relevant.shape[2]):
@@ -121,28 +122,28 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
         return terms
 
     def entries(self, batch: Batch) -> Array:
-        """Return [Q, H, E]: what tells kinds of documents apart, first whether they are relevant to each subtopic."""
+        """Return [Q, H, E]: the entries that define the kind of a document, first its relevance by subtopic."""
         return batch.to_real(self.relevant(batch))
 
     def kinds(self, batch: Batch) -> Array:
-        """Documents that are relevant to the same subtopics are of a kind."""
+        """Return one kind per set of entries: documents relevant to the same subtopics are interchangeable."""
         key = (Diversity.kinds, self.key)
         if key not in batch.memo:
             batch.memo[key] = number_kinds(self.entries(batch))
         return batch.memo[key]
 
     def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """What documents add, by how many above are relevant to each subtopic."""
+        """Return Scenes: contributions depend on the number of documents above that are relevant to each subtopic."""
         (entries_of,) = by_kind(self.kinds(batch), self.entries(batch))
         subtopics, adds_of = self.labels(batch).shape[2], self.adds(batch)
         return lambda row: _subtopic_scene(entries_of(row), subtopics, adds_of(row), self.k)
 
     def ideal_priority(self, batch: Batch) -> Array:
-        """The greedy order, which has something new at every rank."""
+        """Return priorities for the greedy order, which covers something new at every rank."""
         return self.greedy_priority(batch, 0.5)
 
     def greedy_priority(self, batch: Batch, kept: float) -> Array:
-        """Return [Q, H]: a number for each document that falls with its place in the greedy order; 0 for others."""
+        """Return [Q, H]: a priority that falls with the place in the greedy order; 0 for other documents."""
         relevant = batch.to_real(self.relevant(batch))
         _, taken = greedy_order(relevant, kept, relevant.shape[1])
         column = batch.xp.arange(relevant.shape[1], device=batch.device)[None, :]
@@ -154,7 +155,7 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
 
 
 def _subtopic_scene(entries: dict[int, list[float]], subtopics: int, adds_of: AddsOf, k: int | None) -> Scene:
-    """Return what documents of a query add, by the entries of each kind."""
+    """Return the Scene of a query, given the entries of each kind."""
 
     def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
         own = [entries[kind] for kind in kinds]
@@ -173,12 +174,12 @@ def _subtopic_scene(entries: dict[int, list[float]], subtopics: int, adds_of: Ad
 
 
 def order_by(batch: Batch, priority: Array) -> Batch:
-    """Return the batch with ties as its policy has them for this priority, and with the priority for labels."""
+    """Return the batch with its ties ordered by this priority according to its policy, and the priority as labels."""
     return order_ties(replace(batch, grade=priority, subtopics=None), lambda batch: batch.grade)
 
 
 class Novel(Diversity):
-    """A measure in which a document adds less for a subtopic that was served before: the more often, the less."""
+    """A measure in which a document contributes less to a subtopic the more often it was covered above."""
 
     alpha: float = parameter(
         default=0.5,
@@ -188,25 +189,25 @@ class Novel(Diversity):
 
     @property
     def kept(self) -> float:
-        """What a document is worth for a subtopic that was served once."""
+        """The worth of a document for a subtopic that was covered once."""
         return 1 - self.alpha
 
     @abstractmethod
     def discount(self, batch: Batch, rank: Array) -> Array:
-        """Return what is divided by at some ranks."""
+        """Return the discounts of ranks."""
 
     @abstractmethod
     def discount_at(self, rank: int) -> float:
-        """Return what is divided by at one rank."""
+        """Return the discount of a rank."""
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """(1-α)^(relevant ones above) over the discount: a cascade that stops with probability α, over α."""
+        """Return (1-α)^(relevant documents above) / discount, a cascade with stopping probability α, divided by α."""
         if self.alpha == 0:
             return additive(batch, batch.to_real(relevant), self.discount, self.k)
         return cascade(batch, self.alpha * batch.to_real(relevant), self.discount, self.k) / self.alpha
 
     def adds(self, batch: Batch) -> Callable[[int], AddsOf]:  # noqa: ARG002 - the same for all queries
-        """The sum over the document's subtopics of (1-α)^(relevant ones above), over the discount."""
+        """Return the sum over the document's subtopics of (1-α)^(relevant documents above), over the discount."""
 
         def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:
             novel = sum(self.kept**n for n, flag in zip(before, entry, strict=True) if flag)
@@ -215,7 +216,7 @@ class Novel(Diversity):
         return lambda row: adds  # noqa: ARG005 - the same for all queries
 
     def ideal_priority(self, batch: Batch) -> Array:
-        """The greedy order."""
+        """Return priorities for the greedy order."""
         return self.greedy_priority(batch, self.kept)
 
     def full_sum(self) -> float:
@@ -230,7 +231,7 @@ class Novel(Diversity):
         return sum_rows(gains / self.discount(batch, batch.count_up(gains.shape[1])))
 
     def _greedy_gains(self, batch: Batch) -> Array:
-        """Return the gains of the greedy ideal, at least down to k; made once a pool, unless a deeper one is asked."""
+        """Return the gains of the greedy ideal down to k or deeper; cached by pool until a deeper one is needed."""
         depth = min(self.k or batch.pool.shape[1], batch.pool.shape[1])
         key = (greedy_order, self.alpha, self.rel)
         if key not in batch.pool_memo or batch.pool_memo[key][0] < depth:
@@ -240,47 +241,47 @@ class Novel(Diversity):
 
 
 class DiscountedByLog(Novel):
-    """Discounted by the logarithm of the rank."""
+    """A measure with a discount by the logarithm of the rank."""
 
     def discount(self, batch: Batch, rank: Array) -> Array:
-        """log2(rank + 1)."""
+        """Return log2(rank + 1)."""
         return log2_discount(batch, rank)
 
     def discount_at(self, rank: int) -> float:
-        """log2(rank + 1)."""
+        """Return log2(rank + 1)."""
         return log2(rank + 1)
 
 
 class DiscountedByRank(Novel):
-    """Discounted by the rank."""
+    """A measure with a discount by the rank."""
 
     def discount(self, batch: Batch, rank: Array) -> Array:
-        """The rank."""
+        """Return the rank."""
         return rank_discount(batch, rank)
 
     def discount_at(self, rank: int) -> float:
-        """The rank."""
+        """Return the rank."""
         return float(rank)
 
 
 class DiscountedByPatience(Novel):
-    """Discounted by the probability of looking at each rank."""
+    """A measure with a discount by the probability of looking at a rank."""
 
     beta: float = parameter(
         default=0.5, doc="persistence: the probability of going on to the next document", check=CHANCE_TO_GO_ON
     )
 
     def discount(self, batch: Batch, rank: Array) -> Array:
-        """1 / β^(rank-1), held where that would leave the range of numbers."""
+        """Return 1 / β^(rank-1), capped where β^(rank-1) would underflow."""
         return inverse_power(batch, self.beta, rank - 1)
 
     def discount_at(self, rank: int) -> float:
-        """1 / β^(rank-1)."""
+        """Return 1 / β^(rank-1)."""
         return float(self.beta ** -min(rank - 1, LEAST_LOG / log(self.beta)))
 
 
 class OverFull(Novel):
-    """Over what a ranking would have in which every document is relevant to every subtopic."""
+    """A measure normalised by the value of a ranking in which every document is relevant to every subtopic."""
 
     normalize: bool = parameter(
         default=True,
@@ -289,7 +290,7 @@ class OverFull(Novel):
     )
 
     def check_parameters(self) -> None:
-        """Refuse a sum that has no end."""
+        """Raise MeasureError if the sum diverges."""
         super().check_parameters()
         if self.normalize and self.alpha == 0 and self.k is None:
             raise MeasureError(
@@ -297,31 +298,31 @@ class OverFull(Novel):
             )
 
     def norm(self, batch: Batch) -> Array:
-        """The subtopics, times what each could have."""
+        """Return the number of subtopics times the maximum for each."""
         return self.count_subtopics(batch) * self.full_sum() if self.normalize else batch.constant(1.0)
 
 
 class OverGreedy(Novel):
-    """Over what the greedy ideal has, which perhaps another ranking exceeds."""
+    """A measure normalised by the value of the greedy ideal, which another ranking may exceed."""
 
     bounds = (0.0, inf)
 
     def norm(self, batch: Batch) -> Array:
-        """The sum of the greedy ideal."""
+        """Return the sum of the greedy ideal."""
         return self.greedy_sum(batch)
 
 
 class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
-    """Cumulated gain of what is new: a document counts less for a subtopic that was served above.
+    """Discounted cumulated gain with novelty: a document counts less for a subtopic that was covered above.
 
         α-DCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over S·Σ_{i<=k} (1-α)^(i-1) / log2(i+1)
 
-    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
-    subtopics with a relevant document. The norm is what documents that are relevant to every subtopic would give;
-    normalize=False leaves it out. Where no document serves all subtopics, values stay below 1.
+    J_s(i) is 1 if the document at rank i is relevant to subtopic s, c_s(i) is the number of such documents above it,
+    and S is the number of subtopics with a relevant document. The norm is the value of documents that are relevant to
+    every subtopic; normalize=False omits it. If no document covers all subtopics, values stay below 1.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Clarke and others, Novelty and diversity in information retrieval evaluation (2008), as in ndeval.
 
     >>> from math import log2
@@ -336,17 +337,17 @@ class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
 
 
 class alpha_nDCG(DiscountedByLog, OverGreedy):  # noqa: N801 - the field's name
-    """Cumulated gain of what is new, over that of a greedy ideal.
+    """Discounted cumulated gain with novelty, over that of a greedy ideal ranking.
 
         α-nDCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over the same of the greedy ideal
 
-    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are. The ideal takes
-    from the pool, rank by rank, the document that adds most. Of several that add the same, it takes one that is
-    relevant to the first subtopics, in order of their ids; under ties='trec' the last by name, as `ndeval -traditional`
-    does. It is not always the best ranking there is, so that a value may exceed 1.
+    J_s(i) is 1 if the document at rank i is relevant to subtopic s, and c_s(i) is the number of such documents above
+    it. The greedy ideal takes from the pool, rank by rank, the document that contributes most. If several contribute
+    the same, it takes one that is relevant to the first subtopics, in the order of their ids; under ties='trec', the
+    last by name, as `ndeval -traditional` does. It is not always the best possible ranking, so a value may exceed 1.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Clarke and others, Novelty and diversity in information retrieval evaluation (2008), as in ndeval.
 
     >>> from math import log2
@@ -365,12 +366,12 @@ class ERR_IA(DiscountedByRank, OverFull):  # noqa: N801 - the field's name
 
         ERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), over S·Σ_{i<=k} (1-α)^(i-1) / i
 
-    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
-    subtopics with a relevant document. The norm is ndeval's. Chapelle's mean over subtopics of ERR is this times
-    α·Σ_{i<=k} (1-α)^(i-1)/i.
+    J_s(i) is 1 if the document at rank i is relevant to subtopic s, c_s(i) is the number of such documents above it,
+    and S is the number of subtopics with a relevant document. The norm is ndeval's. Chapelle's mean over subtopics of
+    ERR is this times α·Σ_{i<=k} (1-α)^(i-1)/i.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Chapelle and others, Intent-based diversification of web search results (2011), as in ndeval.
 
     >>> from gradely import evaluate
@@ -389,8 +390,8 @@ class nERR_IA(DiscountedByRank, OverGreedy):  # noqa: N801 - the field's name
 
     The ideal is that of alpha_nDCG.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Chapelle and others (2011), as in ndeval.
 
     >>> from gradely import evaluate
@@ -403,15 +404,15 @@ class nERR_IA(DiscountedByRank, OverGreedy):  # noqa: N801 - the field's name
 
 
 class NRBP(DiscountedByPatience, OverFull):
-    """Novelty- and rank-biased precision: for a user who goes on with probability β and wants something new.
+    """Novelty- and rank-biased precision, for a user who goes on with probability β and wants something new.
 
         NRBP = (1-(1-α)β)/S · Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i)
 
-    J_s(i) is 1 where the document at rank i is relevant to subtopic s, c_s(i) how many above it are; S is the number of
-    subtopics with a relevant document.
+    J_s(i) is 1 if the document at rank i is relevant to subtopic s, c_s(i) is the number of such documents above it,
+    and S is the number of subtopics with a relevant document.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Clarke, Kolla, Vechtomova, An effectiveness measure for ambiguous and underspecified queries (2009).
 
     >>> from gradely import evaluate
@@ -423,7 +424,7 @@ class NRBP(DiscountedByPatience, OverFull):
     name = "NRBP"
 
     def full_sum(self) -> float:
-        """1 / (1-(1-α)β), the sum over all ranks."""
+        """Return 1 / (1-(1-α)β), the sum over all ranks."""
         return 1 / (1 - self.kept * self.beta)
 
 
@@ -434,8 +435,8 @@ class nNRBP(DiscountedByPatience, OverGreedy):  # noqa: N801 - the field's name
 
     The ideal is that of alpha_nDCG.
 
-    Ties: per subtopic, the mean of (1-α)^c over how many relevant documents of the tie group come before. No relevant
-    document: 0.
+    Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
+    relevant document: 0.
     Reference: Clarke, Kolla, Vechtomova (2009), as in ndeval.
 
     >>> from gradely import evaluate
@@ -448,13 +449,13 @@ class nNRBP(DiscountedByPatience, OverGreedy):  # noqa: N801 - the field's name
 
 
 class AP_IA(Diversity):  # noqa: N801 - the field's name
-    """Average precision, the mean over subtopics.
+    """The mean of average precision over subtopics.
 
         AP-IA = (1/S) Σ_s AP of the documents that are relevant to s
 
     S is the number of subtopics with a relevant document.
 
-    Ties: those of AP, per subtopic. No relevant document: 0.
+    Ties: as for AP, per subtopic. No relevant document: 0.
     Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
 
     >>> from gradely import evaluate
@@ -466,19 +467,19 @@ class AP_IA(Diversity):  # noqa: N801 - the field's name
     name = "AP_IA"
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """Precision at each relevant document."""
+        """Return the precision at each relevant document."""
         return threshold(batch, relevant, self.k)
 
     def weights(self, batch: Batch) -> Array:
-        """1 over the relevant documents of each subtopic."""
+        """Return 1 over the number of relevant documents of each subtopic."""
         return 1.0 / batch.xp.clip(self.recall_bases(batch), min=1.0)
 
     def norm(self, batch: Batch) -> Array:
-        """The subtopics."""
+        """Return the number of subtopics."""
         return self.count_subtopics(batch)
 
     def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
-        """The sum over the document's subtopics of the precision there, over their relevant documents."""
+        """Return the sum over the document's subtopics of precision over the number of relevant documents."""
         weights = to_lists(self.weights(batch))
 
         def adds(own: list[float], place: int, before: Sequence[int], entry: Sequence[float]) -> float:
@@ -489,7 +490,7 @@ class AP_IA(Diversity):  # noqa: N801 - the field's name
 
 
 class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
-    """Precision, the mean over subtopics.
+    """The mean of precision over subtopics.
 
         P-IA@k = (1/S) Σ_s (documents in the top k that are relevant to s) / k
 
@@ -507,15 +508,15 @@ class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
     name = "P_IA"
 
     def terms(self, batch: Batch) -> Array:
-        """1 for each subtopic of a document; tied across k, the probability of being inside."""
+        """Return the number of subtopics of each document, times its probability of being in the top k."""
         return self.priority(batch) * count_in_top(batch, batch.judged, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The cut-off, for each subtopic."""
+        """Return the cut-off times the number of subtopics."""
         return length_of(batch, self.k) * self.count_subtopics(batch)
 
     def priority(self, batch: Batch) -> Array:
-        """Documents that are relevant to most subtopics first."""
+        """Rank documents by the number of subtopics to which they are relevant."""
         return batch.xp.sum(batch.to_real(self.relevant(batch)), axis=2)
 
 
@@ -524,11 +525,11 @@ class StRecall(Diversity):
 
         StRecall@k = (subtopics with a relevant document in the top k) / S
 
-    S is the number of subtopics with a relevant document in the pool. Also known as I-rec, and as coverage, where
-    subtopics are nuggets of an answer.
+    S is the number of subtopics with a relevant document in the pool. It is also known as I-rec and, if subtopics are
+    nuggets of an answer, as coverage.
 
-    Ties: per subtopic, the probability that one is inside, 1 - C(n-r, d)/C(n, d) where k leaves d places of a tie group
-    of n with r relevant. No relevant document: 0.
+    Ties: per subtopic, the probability that a relevant document is inside. It is 1 - C(n-r, d)/C(n, d) if d of the n
+    documents of a tie group with r relevant ones fit into the top k. No relevant document: 0.
     Reference: Zhai, Cohen, Lafferty, Beyond independent relevance (2003), as strec in ndeval.
 
     >>> from gradely import evaluate
@@ -540,15 +541,15 @@ class StRecall(Diversity):
     name = "StRecall"
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """1 at the first relevant document."""
+        """Return 1 at the first relevant document."""
         return first_hit(batch, relevant, no_discount, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """The subtopics."""
+        """Return the number of subtopics."""
         return self.count_subtopics(batch)
 
     def adds(self, batch: Batch) -> Callable[[int], AddsOf]:  # noqa: ARG002 - the same for all queries
-        """The subtopics that no document above has."""
+        """Return the number of the document's subtopics that no document above covers."""
 
         def adds(place: int, before: Sequence[int], entry: Sequence[float]) -> float:  # noqa: ARG001
             return float(sum(not n for n, flag in zip(before, entry, strict=True) if flag))
@@ -562,7 +563,7 @@ class GainBySubtopic(BySubtopic):
     gain: str = parameter(default="linear", doc="from labels to gain: 'linear' or 'exp'", check=one_of(GAINS))
 
     def gains(self, batch: Batch, labels: Array) -> Array:
-        """Return the gain of each document: the sum over its subtopics, each weighed by how likely it is meant."""
+        """Return the gain of each document: the sum over its subtopics, weighted by their probabilities."""
         chances, total = self.chances(batch), batch.xp.zeros_like(labels[:, :, 0])
         for s in range(labels.shape[2]):  # one after another, so that padding changes no digit
             gains = GAINS[self.gain](batch, batch.xp.clip(labels[:, :, s], min=0.0), None)
@@ -570,7 +571,7 @@ class GainBySubtopic(BySubtopic):
         return total
 
     def chances(self, batch: Batch) -> Array:
-        """Return [Q, S]: Pr(s), as stated with the judgments, else the same for all that a document is relevant to."""
+        """Return [Q, S]: Pr(s), given with the judgments, else uniform over the subtopics with a relevant document."""
         assert batch.subtopics is not None
         if batch.subtopics.weights is not None:
             return batch.subtopics.weights
@@ -587,12 +588,12 @@ class GainBySubtopic(BySubtopic):
 
 
 class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
-    """nDCG with gains summed over subtopics, each weighted by how likely users are to mean it.
+    """nDCG with gains summed over subtopics, weighted by the probability that a user means the subtopic.
 
         D-nDCG@k = nDCG@k of the gain Σ_s Pr(s)·gain_s(document)
 
-    Pr(s) is how likely it is that a user means subtopic s: as stated with the judgments, else the same for all
-    subtopics with a relevant document. The gain is the label (`linear`) or 2^label - 1 (`exp`), the discount log2(i+1).
+    Pr(s) is the probability that a user means subtopic s, given with the judgments, else uniform over the subtopics
+    with a relevant document. The gain is the label (`linear`) or 2^label - 1 (`exp`), the discount log2(i+1).
 
     Ties: each document of a tie group gets the mean of the discount over the group's places. No relevant document: 0.
     Reference: Sakai and Song, Evaluating diversified search results using per-intent graded relevance (2011).
@@ -608,33 +609,33 @@ class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
     name = "D_nDCG"
 
     def terms(self, batch: Batch) -> Array:
-        """Gain over discount."""
+        """Return gain over discount."""
         return additive(batch, self.priority(batch), log2_discount, self.k)
 
     def factors(self, batch: Batch) -> tuple[Array, Array]:
-        """The gain, and the mean of 1/discount over the places that a document can take."""
+        """Return the gain, and the mean of 1/discount over the places that a document can take."""
         gain = self.priority(batch)
         return gain, additive(batch, batch.xp.ones_like(gain), log2_discount, self.k)
 
     def norm(self, batch: Batch) -> Array:
-        """What the ideal ranking has."""
+        """Return the discounted gain of the ideal ranking."""
         return self.ideal_gain(batch)
 
     def priority(self, batch: Batch) -> Array:
-        """The higher gain first."""
+        """Rank documents by gain."""
         return self.gains(batch, self.labels(batch))
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document of positive gain."""
+        """True if no document has a positive gain."""
         return self.ideal_gain(batch) <= 0
 
 
 class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no name in Python
-    """How many subtopics are covered, and how well: the weighted mean of subtopic recall and D-nDCG.
+    """The weighted mean of subtopic recall and D-nDCG: how many subtopics are covered, and how well.
 
         D♯-nDCG@k = γ·StRecall@k + (1-γ)·D-nDCG@k
 
-    Ties: both parts have their mean over orders, and so has the sum. No relevant document: 0.
+    Ties: the sum of the means of both parts over all orders. No relevant document: 0.
     Reference: Sakai and Song, Evaluating diversified search results using per-intent graded relevance (2011).
 
     >>> from gradely import evaluate
@@ -651,38 +652,38 @@ class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no na
     )
 
     def of_subtopic(self, batch: Batch, relevant: Array) -> Array:
-        """1 at the first relevant document."""
+        """Return 1 at the first relevant document."""
         return first_hit(batch, relevant, no_discount, self.k)
 
     def weights(self, batch: Batch) -> Array:
-        """γ, over the subtopics."""
+        """Return γ over the number of subtopics."""
         subtopics = batch.xp.clip(self.count_subtopics(batch), min=1.0)[:, None]
         return batch.xp.ones_like(self.recall_bases(batch)) * self.gamma / subtopics
 
     def plain_terms(self, batch: Batch) -> Array:
-        """Both parts."""
+        """Return the contributions to both parts."""
         return super().plain_terms(batch) + additive(batch, self._shares(batch), log2_discount, self.k)
 
     def bound(self, batch: Batch) -> Array:
-        """Each subtopic's own extreme order, and that of the gains."""
+        """Return the sum of the extremes of each subtopic and of the gains."""
         ordered = order_by(batch, self._shares(batch))
         return super().bound(batch) + additive(ordered, ordered.grade, log2_discount, self.k)
 
     def _shares(self, batch: Batch) -> Array:
-        """Return [Q, H]: what the gain of each document would add at the first rank."""
+        """Return [Q, H]: the contribution that the gain of each document would make at the first rank."""
         return self.gains(batch, self.labels(batch)) * ((1 - self.gamma) / self._ideal(batch)[:, None])
 
     def _ideal(self, batch: Batch) -> Array:
-        """Return [Q]: the ideal gain, or 1 where it is 0."""
+        """Return [Q]: the ideal gain, or 1 if it is 0."""
         ideal = self.ideal_gain(batch)
         return batch.xp.where(ideal > 0, ideal, 1.0)
 
     def entries(self, batch: Batch) -> Array:
-        """Whether they are relevant to each subtopic, and their gain."""
+        """Return the relevance to each subtopic, and the gain."""
         return batch.xp.concat([super().entries(batch), self._shares(batch)[:, :, None]], axis=2)
 
     def adds(self, batch: Batch) -> Callable[[int], AddsOf]:
-        """Both parts."""
+        """Return the contributions to both parts."""
         weights = to_lists(self.weights(batch))
 
         def adds(own: list[float], place: int, before: Sequence[int], entry: Sequence[float]) -> float:
@@ -692,5 +693,5 @@ class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no na
         return lambda row: partial(adds, weights[row])
 
     def degenerate(self, batch: Batch) -> Array:
-        """No document is relevant to a subtopic, and none has a gain."""
+        """True if no document is relevant to a subtopic or has a gain."""
         return super().degenerate(batch) & (self.ideal_gain(batch) <= 0)

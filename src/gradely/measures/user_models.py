@@ -1,7 +1,7 @@
 """Measures of the rate of gain of a user who decides at each rank whether to go on: INSQ, INST, BPM, NERR8-11.
 
-The value is Σ g_i · W_i, where g_i is relevance over the top of the scale, and W_i the share of a user's attention that
-rank i gets: the probability of reaching it, Π_{j<i} C_j, over the sum of these probabilities. C_i is the probability of
+The value is Σ g_i · W_i. g_i is relevance over the top of the scale. W_i is the share of the user's attention at rank
+i: the probability of reaching the rank, Π_{j<i} C_j, over the sum of these probabilities. C_i is the probability of
 going on from rank i.
 """
 
@@ -33,7 +33,7 @@ from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, Whol
 
 
 class RateOfGain(ScaleBased):
-    """A measure of gain for each document that a user looks at."""
+    """A measure of the gain per document that the user looks at."""
 
     depth: int | None = parameter(
         default=None,
@@ -47,19 +47,19 @@ class RateOfGain(ScaleBased):
 
     @property
     def last(self) -> int | None:
-        """The last rank at which something can be gained."""
+        """The last rank that can contribute gain, or None."""
         ends = [end for end in (self.k, self.depth) if end is not None]
         return min(ends, default=None)
 
 
 class Expecting(RateOfGain):
-    """A user who expects to gain T."""
+    """A measure whose user expects to gain T."""
 
     T: float = parameter(default=1, doc="how much the user expects to gain, in documents of the highest relevance")
     least: ClassVar[float] = 0.0
 
     def check_parameters(self) -> None:
-        """Refuse an expectation that makes no sense."""
+        """Raise MeasureError if the expectation is invalid."""
         super().check_parameters()
         if not is_number(self.T) or self.T <= 0 or self.least > self.T:
             bound = f"of at least {self.least:g}" if self.least else "above 0"
@@ -68,7 +68,7 @@ class Expecting(RateOfGain):
 
 
 def expect_attention(measure: "INSQ", batch: UncertainBatch) -> Expected:
-    """The mean relevance of each document, times the attention of its rank."""
+    """A document contributes its mean relevance times the attention at its rank."""
     gain = batch.mean(measure.gain(measure.relevance_of_labels(batch))[0, :])
     return Expected(gain, additive(batch.places, gain, measure.attention, measure.last), measure.norm(batch.places))
 
@@ -78,9 +78,9 @@ class INSQ(Expecting):
 
         INSQ = Σ_i g_i / (i + 2T - 1)²  /  Σ_i 1 / (i + 2T - 1)²
 
-    g is relevance over the top of the scale; both sums have no end, so that the second is ψ'(2T), the trigamma
-    function. The larger T, the deeper the user looks. With k, documents behind it gain nothing; `depth=1000` ends both
-    sums.
+    g is relevance over the top of the scale. Both sums are infinite, so the second is ψ'(2T), the trigamma function.
+    The larger T, the deeper the user looks. With k, documents after rank k contribute no gain; `depth=1000` ends both
+    sums at that rank.
 
     Ties: each document of a tie group gets the mean of 1/(i + 2T - 1)² over the group's places. No relevant document:
     0.
@@ -97,33 +97,33 @@ class INSQ(Expecting):
     expectation = expect_attention
 
     def terms(self, batch: Batch) -> Array:
-        """Relevance times the attention of its rank."""
+        """Return relevance times the attention at the rank."""
         return additive(batch, self.gain(batch), self.attention, self.last)
 
     def attention(self, batch: Batch, rank: Array) -> Array:  # noqa: ARG002 - as discounts are
-        """(i + 2T - 1)²."""
+        """Return (i + 2T - 1)²."""
         return (rank + (2 * self.T - 1)) ** 2
 
     def norm(self, batch: Batch) -> Array:
-        """The sum of the attention of all ranks."""
+        """Return the sum of the attention at all ranks."""
         first = batch.constant(2.0 * self.T)
         all_ranks = trigamma(batch.xp, first)
         return all_ranks if self.depth is None else all_ranks - trigamma(batch.xp, first + float(self.depth))
 
 
 class Walk(NamedTuple):
-    """How a user walks down the rankings of a batch."""
+    """How users walk down the rankings of a batch."""
 
     reach: Array
     """[Q, H] the probability of reaching each judged document"""
     length: Array
-    """[Q] how many documents the user looks at on average"""
+    """[Q] the mean number of documents that the user looks at"""
 
 
 class UserModel(RateOfGain):
-    """A user who decides at each rank whether to go on, by what was gained there and so far.
+    """A user who decides at each rank whether to go on, given the gain at that rank and the total gain so far.
 
-    A model of your own states `go_on` and `tail`.
+    Subclasses define `go_on` and `tail`.
     """
 
     takes_expected = False
@@ -131,25 +131,25 @@ class UserModel(RateOfGain):
 
     @abstractmethod
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:
-        """Return [Q, D]: the probability of going on from each rank, [D], by the gain there and the sum down to it."""
+        """Return [Q, D]: the probability of going on from each rank, [D], given the gain there and the total gain."""
 
     @abstractmethod
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
-        """Return [Q]: how many documents a user looks at behind a rank, [Q], once there, where nothing is gained."""
+        """Return [Q]: the mean number of documents viewed from the last rank, [Q], on, if nothing more is gained."""
 
     def terms(self, batch: Batch) -> Array:
-        """The gain times the probability of reaching it."""
+        """Return the gain times the probability of reaching it."""
         return self._inside(batch, self.gain(batch), batch.above) * self._walk(batch).reach
 
     def norm(self, batch: Batch) -> Array:
-        """How many documents the user looks at on average."""
+        """Return the mean number of documents that the user looks at."""
         return self._walk(batch).length
 
     def _inside(self, batch: Batch, gain: Array, above: Array) -> Array:
         return gain if self.last is None else batch.xp.where(above < self.last, gain, 0.0)
 
     def _walk(self, batch: Batch) -> Walk:
-        """Return the walks of all rows, some at a time, since they take a cell for each rank; made once a batch."""
+        """Return the walks of all rows, computed once per batch, in blocks because each rank needs a cell."""
         key = (UserModel, self.key)
         if key not in batch.memo:
             deepest = max(batch.depth, 1) if self.depth is None else int(self.depth)
@@ -177,7 +177,7 @@ class UserModel(RateOfGain):
 
 
 def gains_by_rank(batch: Batch, gain: Array, deepest: int) -> Array:
-    """Return [Q, D]: the gain at each rank of rankings without ties, 0 where no judged document stands."""
+    """Return [Q, D]: the gain at each rank of rankings without ties, 0 at ranks without a judged document."""
     xp = batch.xp
     start = batch.row * (deepest + 1)
     keys = xp.reshape(start + xp.clip(xp.where(batch.judged, batch.above, deepest), max=deepest), (-1,))
@@ -190,13 +190,13 @@ def gains_by_rank(batch: Batch, gain: Array, deepest: int) -> Array:
 
 
 class INST(UserModel, Expecting):
-    """The rate of gain of a user who looks less deep the more has been gained.
+    """The rate of gain of a user who looks less deep the more they have gained.
 
         INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
 
     g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
-    attention that rank i gets: Π_{j<i} C_j over the sum of these products, which has no end. With nothing to gain it
-    looks as deep as INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
+    attention at rank i: Π_{j<i} C_j over the infinite sum of these products. Without gain, the user looks as deep as
+    that of INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -214,12 +214,12 @@ class INST(UserModel, Expecting):
     least = 0.5
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """((i + s - 1) / (i + s))²."""
+        """Return ((i + s - 1) / (i + s))²."""
         seen = rank + 2 * self.T - gained
         return ((seen - 1) / seen) ** 2
 
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
-        """(N + s)² · ψ'(N + s)."""
+        """Return (N + s)² · ψ'(N + s)."""
         seen = last + 2 * self.T - gained
         return seen**2 * trigamma(batch.xp, seen)
 
@@ -230,8 +230,8 @@ class NERR8(UserModel):
         NERR8@k = Σ_i g_i · W_i,  C_i = 1 - g_i, 0 from rank k on
 
     g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
-    attention that rank i gets: Π_{j<i} C_j over the sum of these products. Where every label is 0 or the top, it is
-    RR@k. Without k, the length of the ranking stands for it.
+    attention at rank i: Π_{j<i} C_j over the sum of these products. If every label is 0 or the top of the scale, it
+    equals RR@k. Without k, the length of the ranking is used.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -246,11 +246,11 @@ class NERR8(UserModel):
     name = "NERR8"
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """1 - g, 0 from the end on."""
+        """Return 1 - g, and 0 from the end on."""
         return batch.xp.where(rank < self.end(batch)[:, None], 1.0 - gain, 0.0)
 
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """One document for each rank."""
+        """Return one document per rank that is left."""
         return batch.xp.clip(self.end(batch) - last, min=0.0)
 
     def end(self, batch: Batch) -> Array:
@@ -260,12 +260,11 @@ class NERR8(UserModel):
 
 
 class NERR9(NERR8):
-    """The rate of gain of a user who goes on until satisfied, tired, or at rank k.
+    """The rate of gain of a user who goes on until satisfied or tired, or until rank k.
 
         NERR9@k = Σ_i g_i · W_i,  C_i = i/(i+1) · (1 - g_i), 0 from rank k on
 
-    Letters are those of NERR8.
-
+    The symbols are those of NERR8.
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 9; as in cwl_eval.
@@ -278,11 +277,11 @@ class NERR9(NERR8):
     name = "NERR9"
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:
-        """i/(i+1) · (1 - g), 0 from the end on."""
+        """Return i/(i+1) · (1 - g), and 0 from the end on."""
         return rank / (rank + 1) * super().go_on(batch, rank, gain, gained)
 
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:
-        """(N + 1)/i for each rank i."""
+        """Return the sum of (N + 1)/i over the ranks i that are left."""
         first = last + 1
         return first * inverse_sums(batch.xp, first, super().tail(batch, last, gained)).inverse
 
@@ -292,8 +291,8 @@ class NERR10(UserModel):
 
         NERR10 = Σ_i g_i · W_i,  C_i = p · (1 - g_i)
 
-    p is the probability that a user who is not satisfied goes on; other letters are those of NERR8. With k, documents
-    behind it gain nothing; `depth=1000` ends the sum.
+    p is the probability that a user who is not satisfied goes on; the other symbols are those of NERR8. With k,
+    documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -310,11 +309,11 @@ class NERR10(UserModel):
     )
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """P · (1 - g)."""
+        """Return p · (1 - g)."""
         return self.p * (1.0 - gain)
 
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """1/(1-p)."""
+        """Return 1/(1-p)."""
         return batch.xp.full_like(gained, 1 / (1 - self.p))
 
 
@@ -323,7 +322,8 @@ class NERR11(UserModel, Expecting):
 
         NERR11 = Σ_i g_i · W_i,  C_i = ((i + 2T - 1) / (i + 2T))² · (1 - g_i)
 
-    Letters are those of NERR8 and INSQ. With k, documents behind it gain nothing; `depth=1000` ends the sum.
+    The symbols are those of NERR8 and INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the
+    sum at that rank.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -337,12 +337,12 @@ class NERR11(UserModel, Expecting):
     name = "NERR11"
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """INSQ's probability, times 1 - g."""
+        """Return the probability of INSQ times 1 - g."""
         seen = rank + 2 * self.T
         return ((seen - 1) / seen) ** 2 * (1.0 - gain)
 
     def tail(self, batch: Batch, last: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
-        """(N + 2T)² · ψ'(N + 2T)."""
+        """Return (N + 2T)² · ψ'(N + 2T)."""
         seen = last + 2.0 * self.T
         return seen**2 * trigamma(batch.xp, seen)
 
@@ -352,12 +352,12 @@ class BPM(ArrangedMeasure, Expecting):
 
         BPM@k = (g_1 + … + g_i) / i,  i the first rank with a sum of at least T, or k
 
-    g is relevance over the top of the scale. Where the ranking ends before k with less than T, the user looks in vain
-    at what is missing: i is k. Without k, the length of the ranking stands for it.
+    g is relevance over the top of the scale. If the ranking ends before rank k and the user has not gained T, i is k.
+    Without k, the length of the ranking is used.
 
-    Ties: only the tie group in which the user stops matters: a mean over how many documents of each relevance were seen
-    there. Best and worst try all of these. Where they are too many, the mean is refused (ties='sampled' estimates it),
-    and best and worst are 1 and 0. No relevant document: 0.
+    Ties: only the tie group in which the user stops matters. The mean is over the numbers of documents of each
+    relevance that were seen there; best and worst try all of them. If there are too many, the mean is refused
+    (ties='sampled' estimates it), and the bounds are 1 and 0. No relevant document: 0.
     Reference: Zhang, Liu, Li, Zhang, Xu, Ma, Evaluating web search with a bejeweled player model (2017); the static
     model in cwl_eval, which compares rounded sums.
 
@@ -371,7 +371,7 @@ class BPM(ArrangedMeasure, Expecting):
     takes_fixed = False
 
     def kinds(self, batch: Batch) -> Array:
-        """Which relevance of the pool it is, from the lowest; 0 for none."""
+        """Return the rank of each document's relevance among the values of the pool, lowest first; 0 for none."""
         return levels_of(batch, batch.pool, batch.grade)
 
     def end(self, batch: Batch) -> Array:
@@ -385,7 +385,7 @@ class BPM(ArrangedMeasure, Expecting):
         return float(self.T) * float(self.top or 1)
 
     def terms(self, batch: Batch) -> Array:
-        """The gain of each document that is seen, over their number."""
+        """Return the gain of each document that is seen, divided by their number."""
         xp, end = batch.xp, self.end(batch)[:, None]
         high, low = (part[:, 1:] for part in sum_in_parts(batch, batch.grade))
         stops = batch.judged & ((high - self.wanted) + low >= 0)
@@ -396,7 +396,7 @@ class BPM(ArrangedMeasure, Expecting):
         return terms if batch.untied else self._mean_terms(batch, terms)
 
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
-        """Return the terms of queries with ties as means over what is seen."""
+        """Return the terms; those of queries with ties are means over the documents that are seen."""
         reading_of = self._readings(batch)
         queries = tied_queries(batch, self.kinds(batch))
         return replace_rows(batch, terms, {query.row: reading_of(query).means(self, query.kinds) for query in queries})
@@ -407,11 +407,11 @@ class BPM(ArrangedMeasure, Expecting):
         return lambda query: Reading.of(query.groups, label_of(query.row), self.wanted, top, int(ends[query.row]))
 
     def too_many(self, groups: list[TieGroup]) -> bool:
-        """True where a tie group has too many compositions."""
+        """True if a tie group has too many compositions."""
         return any(group.states > STATES for group in groups)
 
     def arrangements(self, batch: Batch) -> Callable[[TiedQuery], Arrangement]:
-        """What is seen of the tie group in which the user stops: every composition is tried."""
+        """Return the arrangements found by trying every composition of the group in which the user stops."""
         reading_of, extreme = self._readings(batch), max if batch.ties == "best" else min
 
         def arrange(query: TiedQuery) -> Arrangement:
@@ -423,11 +423,11 @@ class BPM(ArrangedMeasure, Expecting):
 
 
 class Reading(NamedTuple):
-    """How a user reads one ranking: up to a sum of relevance, or to a rank."""
+    """How a user reads one ranking: until the total relevance reaches a sum, or to the last rank."""
 
     groups: list[TieGroup]
     label: dict[int, int]
-    """the relevance of each kind, as whole numbers of a common unit"""
+    """the relevance of each kind, in whole multiples of a common unit"""
     wanted: int
     """the sum at which the user stops, in the same unit"""
     end: int
@@ -435,13 +435,13 @@ class Reading(NamedTuple):
     top: int
     """the top of the scale, in the same unit"""
     number: int
-    """that of the tie group in which the user stops; as many as there are groups, where there is none"""
+    """the index of the tie group in which the user stops, or the number of groups if the user stops in none"""
     before: int
     """the sum of relevance above that group, in the same unit"""
 
     @classmethod
     def of(cls, groups: list[TieGroup], labels: dict[int, float], wanted: float, top: float, end: int) -> "Reading":
-        """Find the first tie group in which the user can stop: its order decides alone."""
+        """Find the first tie group in which the user can stop; only its order matters."""
         whole = WholeNumbers([*labels.values(), wanted, top])
         label = {kind: whole(value) for kind, value in labels.items()}
         need = whole(wanted)
@@ -455,7 +455,7 @@ class Reading(NamedTuple):
         return cls(groups, label, need, end, whole(top), number, sums[number])
 
     def means(self, measure: BPM, kinds: list[int]) -> list[float]:
-        """Return what each column adds on average."""
+        """Return the mean contribution of each column."""
         terms = [0.0] * len(kinds)
         inverse, inside = self._mean_of_group(measure)
         for i, group in enumerate(self.groups[: self.number + 1]):
@@ -466,7 +466,7 @@ class Reading(NamedTuple):
         return terms
 
     def _mean_of_group(self, measure: BPM) -> tuple[float, dict[int, float]]:
-        """Return the mean of 1/rank where the user stops, and by kind that of documents of the group that were seen."""
+        """Return the mean of 1/rank at the stop, and the mean contribution of a document of each kind in the group."""
         if self.number == len(self.groups):
             return 1 / self.end, {}
         group = self.groups[self.number]
@@ -486,7 +486,7 @@ class Reading(NamedTuple):
         return inverse, seen
 
     def _stops(self, group: TieGroup, placed: tuple[int, ...], x: int) -> list[tuple[int, float]]:
-        """Return the kinds at which the user stops at place x, 0 for none, and the probability of each there."""
+        """Return the kinds at which the user can stop at place x, 0 for none, with their probabilities."""
         total = self.before + sum(n * self.label[kind] for kind, n in zip(group.kinds, placed, strict=True))
         rank = group.above + x
         if total >= self.wanted or rank > self.end:
@@ -500,7 +500,7 @@ class Reading(NamedTuple):
         ]
 
     def ways(self) -> list[tuple[float, list[int]]]:
-        """Return the ways to stop: the value, and what is seen of the tie group; of equal ones, the fewest idle."""
+        """Return the ways to stop: the value, and the kinds that are seen; for equal values, the shortest way."""
         if self.number == len(self.groups) or self.groups[self.number].above >= self.end:
             return []
         group, ways = self.groups[self.number], []
