@@ -195,7 +195,7 @@ def test_fifty_queries_and_twenty_runs_are_under_5_mb():
     }
     html = gradely.compare(qrels, runs).to_html()
     assert len(html.encode()) < 5e6
-    assert "Of 50 queries" not in html and "Rankings are left out" not in html
+    assert "Of 50 queries" not in html and "too many rankings" not in html
 
 
 def test_what_the_page_has_no_room_for_is_said(monkeypatch):
@@ -204,8 +204,8 @@ def test_what_the_page_has_no_room_for_is_said(monkeypatch):
     monkeypatch.setattr(data, "VALUES", 2 * 10)
     monkeypatch.setattr("gradely.data.tie_counts.ENTRIES", 10)
     small = gradely.compare(qrels, runs, ["AP"]).to_html()
-    assert "Of 50 queries, the 10 on which runs differ most are shown one by one." in small
-    assert "Rankings are left out" in small
+    assert "Of 50 queries, this page shows the 10 on which runs differ most." in small
+    assert "There are too many rankings to show them here" in small
 
 
 def test_what_is_judged_and_missing(demo):

@@ -115,12 +115,12 @@ def test_what_was_tested_is_never_called_untested(browser, tmp_path, monkeypatch
     assert rows[0][3:] == [
         *expected_row(first["AP"], compared.mean())[3:], format_p(first["AP"].p), format_p(first["AP"].adjusted),
     ]  # fmt: skip
-    assert "Of 8 queries, the 4 on which" in path.read_text(encoding="utf-8")
+    assert "Of 8 queries, this page shows the 4 on which" in path.read_text(encoding="utf-8")
     monkeypatch.setattr(data, "NUMBERS", 6 * 7)  # one measure
     path.write_text(compared.to_html(), encoding="utf-8")
     browser.open(path)
     assert pair_rows(browser)[1][7:] == ["not in this page", "not in this page"]
-    assert "for 1 of 2 measures" in path.read_text(encoding="utf-8")
+    assert "This page has the p-values of 1 of 2 measures" in path.read_text(encoding="utf-8")
 
 
 def test_a_cell_of_the_matrix_chooses_the_pair(demo, opened):  # noqa: F811

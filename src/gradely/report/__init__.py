@@ -1,1 +1,1 @@
-"""Self-contained HTML pages: one file each, that opens offline."""
+"""Self-contained HTML pages: each is a single file that opens offline."""

@@ -1,4 +1,7 @@
-"""The charts of a comparison's page, in Altair. Rows have fixed field names; the page's script gives them new rows."""
+"""The charts of a comparison's page, and the figures of `plot`, in Altair.
+
+The fields of the page's charts have fixed names, since the script of the page replaces their rows.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -22,19 +25,19 @@ GREY = PALETTE[7]
 
 
 def _rows(values: Rows | None = None) -> Any:
-    """Return rows of a chart; without any, a chart that the page's script fills."""
+    """Return the rows of a chart; without values, the script of the page supplies them."""
     return altair().InlineData(values=values or [], name="rows")
 
 
 def _run_axis() -> Any:
-    """Return the axis of the runs, with room for long names where the screen is wide."""
+    """Return the axis of the runs, with space for long names on wide screens."""
     alt = altair()
     limit = alt.ExprRef("width < 600 ? 160 : 320")
     return alt.Y("run:N", sort=None, title=None, axis=alt.Axis(labelLimit=limit))
 
 
 def leaderboard(size: int) -> Chart:
-    """Mean, confidence interval and tie interval of each run."""
+    """Return a chart of the mean, the confidence interval and the tie interval of each run."""
     alt = altair()
     base = alt.Chart(_rows(), width="container", height=24 * size + 20)
     y = _run_axis()
@@ -47,7 +50,7 @@ def leaderboard(size: int) -> Chart:
         y=y,
         tooltip=tip,
     )
-    # A mean without an interval, as where all values are equal, has a line of no length: an axis needs numbers.
+    # a mean without an interval, for example because all values are equal, gets a line of length 0: axes need numbers
     ends = {
         end: f"isValid(datum.{name}) ? datum.{name} : datum.mean" for end, name in (("left", "low"), ("right", "high"))
     }
@@ -64,7 +67,7 @@ def leaderboard(size: int) -> Chart:
 
 
 def label_ranges(rows: Rows, measure: str) -> Chart:
-    """Mean, tie interval, and the range over the labels of unjudged documents, of each run."""
+    """Return a chart of each run's mean, tie interval, and range over the labels of unjudged documents."""
     alt = altair()
     base = alt.Chart(alt.InlineData(values=rows), width="container", height=24 * len(rows) + 20)
     y, scale = _run_axis(), alt.Scale(zero=False)
@@ -83,12 +86,12 @@ def label_ranges(rows: Rows, measure: str) -> Chart:
     return chart(
         alt.layer(ties, line, *ends, value),
         "Mean (dot), how far the order of tied documents can move it (bar), and how far the labels of unjudged "
-        "documents could (line with ends).",
+        "documents could move it (line with ends).",
     )
 
 
 def differences() -> Chart:
-    """The difference of two runs on each query, sorted."""
+    """Return a chart of the difference of two runs on each query, sorted."""
     alt = altair()
     bars = (
         alt.Chart(_rows(), width="container", height=260)
@@ -114,24 +117,24 @@ def differences() -> Chart:
 
 
 def precision_by_recall() -> Chart:
-    """Precision against recall, one line per run."""
+    """Return a chart of precision by recall, with one line per run."""
     return _curve(
         "recall",
         "precision",
         altair().X("recall:Q"),
-        "Mean precision and recall down to each rank, the first at the left.",
+        "Mean precision and recall at each rank, with rank 1 on the left.",
     )
 
 
 def gain_by_rank() -> Chart:
-    """Normalised gain at each rank, one line per run."""
+    """Return a chart of nDCG by rank, with one line per run."""
     alt = altair()
     x = alt.X("cut:Q", title="rank", scale=alt.Scale(type="log"))
-    return _curve("cut", "nDCG", x, "Mean normalised cumulated gain (nDCG) down to each rank.")
+    return _curve("cut", "nDCG", x, "Mean normalised discounted cumulative gain (nDCG) at each rank.")
 
 
 def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
-    """One line per run: the two that are chosen in colour, the others grey."""
+    """Return a chart with one line per run: the two selected runs in colour, the others in grey."""
     alt = altair()
     fields = dict.fromkeys((x_name, y_name))
     numbers = [alt.Tooltip(f"{name}:Q", format=".4f") for name in fields if name != "cut"]
@@ -142,7 +145,7 @@ def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
         order="cut:O",
         tooltip=["run:N", alt.Tooltip("cut:Q", title="rank"), *numbers],
     )
-    # all runs are drawn in grey, the chosen ones again on top: a layer without any row would have no scale
+    # all runs are drawn in grey and the selected ones again on top, since a layer without rows would have no scale
     others = base.mark_line(color=GREY, opacity=0.6, strokeWidth=1)
     selection = base.transform_filter("datum.role != 'other'").mark_line(point=True, strokeWidth=2.5)
     scale = alt.Scale(domain=["first", "second"], range=list(PALETTE[:2]))
@@ -150,7 +153,7 @@ def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
 
 
 def correlation(rows: Rows, size: int) -> Chart:
-    """Kendall's τ between the orders of runs by each two measures."""
+    """Return a chart of Kendall's τ between the rankings of runs by each pair of measures."""
     alt = altair()
     base = alt.Chart(_rows(rows), width="container", height=36 * size).encode(
         x=alt.X("first:N", sort=None, title=None, axis=alt.Axis(labelAngle=-45)),
@@ -163,11 +166,11 @@ def correlation(rows: Rows, size: int) -> Chart:
         tooltip=["first:N", "second:N", alt.Tooltip("tau:Q", format=".3f")],
     )
     text = base.mark_text(color="#111111").encode(text=alt.Text("tau:Q", format=".2f"))
-    return chart(cells + text, "Kendall’s τ between the orders in which two measures put the runs.")
+    return chart(cells + text, "Kendall’s τ between the rankings of the runs by two measures.")
 
 
 def grades(rows: Rows) -> Chart:
-    """How many judgments have each label."""
+    """Return a chart of the number of judgments with each label."""
     alt = altair()
     bars = (
         alt.Chart(_rows(rows), width="container", height=220)
@@ -178,11 +181,11 @@ def grades(rows: Rows) -> Chart:
             tooltip=["label:N", "judgments:Q"],
         )
     )
-    return chart(bars, "How many judgments have each label.")
+    return chart(bars, "The number of judgments with each label.")
 
 
 def levels(rows: Rows, alpha: float) -> Chart:
-    """The achieved-significance-level curves."""
+    """Return a chart of the achieved significance levels: the p-values of all pairs in descending order."""
     alt = altair()
     lines = (
         alt.Chart(_rows(rows), width="container", height=300)
@@ -202,11 +205,11 @@ def levels(rows: Rows, alpha: float) -> Chart:
 
 
 COLOURED = 6
-"""the number of runs that have their own colour; with more, all but the best are grey"""
+"""the number of best runs that have their own colour; all others are grey"""
 BOXES = 8
-"""with more runs than this, the values of a query are a box"""
+"""the most runs whose values on a query are drawn as points; those of more runs are drawn as a box"""
 BAR = 15
-"""height of a run's row, in pixels"""
+"""the height of a run's row in pixels"""
 
 
 def plot(
@@ -230,12 +233,12 @@ def plot(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> Any:
-    """Draw a figure for a paper, as an altair chart: leaderboard, queries, curves, ties or tau.
+    """Draw a figure for a paper, as an Altair chart: leaderboard, queries, curves, ties or tau.
 
-    `leaderboard`: means with their intervals, one panel per measure. `queries`: with two runs the difference on each
-    query by the first measure, otherwise the values of all. `curves`: nDCG by rank, and precision by recall. `ties`:
-    how far the order of tied documents moves each mean. `tau`: how alike the measures rank the runs. The rest is as in
-    evaluate_runs; `save("figure.svg")` of the chart writes it.
+    `leaderboard`: means with their intervals, one panel per measure. `queries`: the values of all runs on each query,
+    or the difference of two runs, by the first measure. `curves`: nDCG by rank, and precision by recall. `ties`: how
+    far the order of tied documents moves each mean. `tau`: how similarly the measures rank the runs. The other
+    parameters are those of evaluate_runs. The method `save("figure.svg")` of the chart writes it to a file.
     """
     if kind not in KINDS:
         raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
@@ -251,7 +254,7 @@ def plot(
 
 
 def leaderboard_chart(comparison: Comparison) -> Any:
-    """Return the means of all runs with their intervals and with how far ties can move them, one panel per measure."""
+    """Return a figure of the means of all runs with their confidence and tie intervals, one panel per measure."""
     alt, board, pairwise = altair(), comparison.board, comparison.pairwise
     names, rows = labels(board.names), []
     for m, measure in enumerate(board.measures):
@@ -273,13 +276,13 @@ def leaderboard_chart(comparison: Comparison) -> Any:
 
 
 def queries_chart(comparison: Comparison) -> Any:
-    """Return, of two runs, the difference on each query; of others, the values of all runs on each query."""
+    """Return a figure of the values of all runs on each query or, for two runs, of their differences."""
     board = comparison.board
     return _differences(comparison) if len(board.names) == 2 else _values(comparison)
 
 
 def curves_chart(comparison: Comparison) -> Any:
-    """Return nDCG by rank, and precision by recall, one line per run."""
+    """Return a figure of nDCG by rank and of precision by recall, with one line per run."""
     alt, board = altair(), comparison.board
     names, cuts, rows = labels(board.names), choose_cuts(board), []
     for name, label in zip(board.names, names, strict=True):
@@ -304,7 +307,7 @@ def curves_chart(comparison: Comparison) -> Any:
 
 
 def ties_chart(sensitivity: TieSensitivity) -> Any:
-    """Return how far the order of tied documents moves each mean: the range, the expected mean, trec_eval's order."""
+    """Return a figure of how far ties can move each mean: the range, the expected mean, and trec_eval's order."""
     alt = altair()
     names, rows = labels(run.run for run in sensitivity.runs), []
     for name, run in zip(names, sensitivity.runs, strict=True):
@@ -341,7 +344,7 @@ def _differences(comparison: Comparison) -> Any:
 
 
 def _values(comparison: Comparison) -> Any:
-    """Return the values of all runs on each query, hardest query first: points, or boxes of many runs."""
+    """Return a figure of the values of all runs on each query, hardest first, as points or, for many runs, boxes."""
     alt, board = altair(), comparison.board
     names, queries, values = labels(board.names), labels(board.queries), comparison.board.values[0]
     order = [queries[i] for i in np.argsort(np.median(values, axis=1), kind="stable").tolist()]
@@ -363,7 +366,7 @@ def _values(comparison: Comparison) -> Any:
 
 
 def _panels(chart: Any, order: list[str]) -> Any:
-    """Return one panel per measure, side by side, each with its own scale of values."""
+    """Return one panel per measure, each with its own scale."""
     facet = chart.facet(altair().Facet("measure:N", title=None, sort=order), columns=3)
     return style(facet.resolve_scale(x="independent"))
 
@@ -373,7 +376,7 @@ def _width(queries: int) -> int:
 
 
 def _query_axis(queries: int) -> Any:
-    """Return an axis with the names of queries, or without where there is no room for them."""
+    """Return an axis with the names of queries, or without names if there is no space for them."""
     alt = altair()
     return (
         alt.Axis(labelAngle=-90, labelLimit=90)

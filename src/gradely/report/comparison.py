@@ -1,4 +1,4 @@
-"""The page of a comparison: what is shown, as tables for every reader and as data for the script."""
+"""The page of a comparison: its tables, which need no script, and the data for its script."""
 
 import inspect
 import os
@@ -38,13 +38,13 @@ PARTS = (
     *("elements", "state", "pairs", "leaderboard", "matrix", "rankings"),
     *("two_runs", "one_run", "curves", "save", "start"),
 )
-"""the files of the script, in the order in which they need one another"""
+"""the files of the script; each uses only files before it"""
 ANSWER = 2000
-"""characters of an answer, at most"""
+"""the most characters of an answer"""
 SWAPS = 50
-"""the number of pairs of runs that a page names where they change places"""
+"""the most pairs of runs that swap places in the table about ties"""
 ROWS = 300
-"""the most rows of a table of segments"""
+"""the most rows of a table about segments"""
 
 
 def page(
@@ -55,7 +55,7 @@ def page(
     docs_text: Texts | None = None,
     command: str = "",
 ) -> str:
-    """Return the page; that of systems with several runs shows runs and variances in place of rankings."""
+    """Return the page; for systems with several runs, it shows runs and variances instead of rankings."""
     if comparison.systems is not None:
         if queries_text is not None or docs_text is not None:
             raise DataError("the page of systems with several runs shows no rankings: leave out the texts")
@@ -97,7 +97,7 @@ def page(
 
 
 def _about_tests(comparison: "Comparison") -> dict[str, Any]:
-    """Return what the template says about the tests."""
+    """Return the variables of the template about the tests."""
     pairwise = comparison.pairwise
     return {
         "caption": comparison.caption(),
@@ -113,12 +113,12 @@ def _about_tests(comparison: "Comparison") -> dict[str, Any]:
 
 
 def _files(runs: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files that runs were given as."""
+    """Return the files of the runs that were given as files."""
     return {name: os.fspath(run) for name, run in runs.items() if isinstance(run, str | os.PathLike)}
 
 
 def script() -> str:
-    """Return the script of the page: its files, one after the other, in one scope of their own."""
+    """Return the script of the page: its files, concatenated in one scope."""
     parts = "\n".join(source(f"comparison/{name}.js") for name in PARTS)
     return f'"use strict";\n(() => {{\n{parts}\n}})();\n'
 
@@ -126,7 +126,7 @@ def script() -> str:
 def _add_texts(
     data: dict[str, Any], board: Leaderboard, rankings: Rankings, queries_text: Texts | None, docs_text: Texts | None
 ) -> list[str]:
-    """Add the texts of the queries and documents that are shown; return what there is to say about them."""
+    """Add the texts of queries and documents to `data`; return sentences about missing and shortened texts."""
     queries = [board.queries[i] for i in rankings.queries]
     data["query_texts"] = _texts_of(select_texts(queries_text, queries), queries)
     documents = {doc for numbers in rankings.documents for doc in numbers}
@@ -140,48 +140,48 @@ def _add_texts(
         )
     if docs_text is not None:
         cut = f", cut to {longest} characters" if texts else ""
-        lines.append(f"{len(texts):,} of the {len(documents):,} documents that are shown have a text{cut}.")
+        lines.append(f"{len(texts):,} of the {len(documents):,} documents on this page have a text{cut}.")
     return lines
 
 
 def _texts_of(texts: dict[str, str], ids: Any) -> list[str] | None:
-    """Return the text of each id, empty where there is none; None where no id has one."""
+    """Return the text of each id, or an empty string if it has none; return None if no id has a text."""
     return [texts.get(key, "") for key in ids] if texts else None
 
 
 def _pair_rows(comparison: "Comparison") -> list[tuple[int, int, Pair]]:
-    """Return the first pairs by the first measure, with the numbers of their runs."""
+    """Return the first pairs by the first measure, each with the indices of its runs."""
     first, second = comparison.pairwise.pairs
     rows = zip(first.tolist(), second.tolist(), comparison.pairwise.rows(), strict=False)
     return list(islice(rows, min(PAIRS, len(comparison.pairwise.pairs))))
 
 
 def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
-    """Return the values of the first two runs on each query by the first measure, the largest difference first."""
+    """Return the values of the first two runs on each query by the first measure, largest difference first."""
     first, second = data["start"]
     rows = zip(data["queries"], data["values"][0][first], data["values"][0][second], strict=True)
     return sorted(((query, x, y, x - y) for query, x, y in rows), key=lambda row: -row[3])
 
 
 def _left_out(board: Leaderboard, pairwise: Pairwise, data: dict[str, Any]) -> list[str]:
-    """Return what the page has no room for."""
+    """Return sentences about the data that are too large for the page."""
     every, shipped = len(board.queries), len(data["queries"])
     lines = []
     if shipped < every:
-        lines.append(f"Of {every:,} queries, the {shipped:,} on which runs differ most are shown one by one.")
+        lines.append(f"Of {every:,} queries, this page shows the {shipped:,} on which runs differ most.")
     if not data["rankings"]["depth"]:
-        lines.append("Rankings are left out: there are too many. gradely explain shows them one by one.")
+        lines.append("There are too many rankings to show them here; gradely explain shows single ones.")
     measures = len(data["pairs"]["p"])
     if len(pairwise.pairs) and measures < len(board.measures):
         lines.append(
-            f"P-values of pairs are in this page for {measures} of {len(board.measures)} measures: there are "
-            f"{len(pairwise.pairs):,} pairs. All were tested; gradely compare --pairs has them."
+            f"This page has the p-values of {measures} of {len(board.measures)} measures, since there are "
+            f"{len(pairwise.pairs):,} pairs. All pairs were tested; gradely compare --pairs shows them."
         )
     return lines
 
 
 def _correlations(board: Leaderboard) -> Taus:
-    """Return Kendall's τ between the orders of runs by each two measures; nothing where there are too few runs."""
+    """Return Kendall's τ between the rankings of runs by each pair of measures; empty if there are too few."""
     if len(board.names) < 3 or len(board.measures) < 2:
         return []
     tau, _ = correlations(board.means.T)
@@ -189,7 +189,7 @@ def _correlations(board: Leaderboard) -> Taus:
 
 
 def _grades(grade: Floats) -> list[tuple[str, int]]:
-    """Return how often each label occurs; of very many, ranges."""
+    """Return the number of judgments with each label or, if there are very many labels, in each range of labels."""
     values, counts = np.unique(grade, return_counts=True)
     if len(values) <= 20:
         return [(f"{value:g}", count) for value, count in zip(values.tolist(), counts.tolist(), strict=True)]
@@ -199,7 +199,7 @@ def _grades(grade: Floats) -> list[tuple[str, int]]:
 
 
 def _charts(board: Leaderboard, pairwise: Pairwise, taus: Taus) -> dict[str, Chart]:
-    """Return the charts; those that the script fills begin empty."""
+    """Return the charts; some are empty until the script supplies their rows."""
     drawings = {
         "leaderboard": charts.leaderboard(min(BARS, len(board.names))),
         "precision": charts.precision_by_recall(),
@@ -221,7 +221,7 @@ def _tau_rows(names: list[str], taus: Taus) -> list[dict[str, Any]]:
 
 
 def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
-    """Return the achieved significance levels as steps from 0, thinned: up to each share of pairs, its p-value."""
+    """Return the achieved significance levels as steps: p-values by share of pairs, thinned to POINTS."""
     rows = []
     for measure, p in pairwise.levels().items():
         at = np.unique(np.linspace(0, len(p) - 1, min(POINTS, len(p))).round().astype(int)).tolist()
@@ -231,22 +231,23 @@ def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
 
 
 class Places(NamedTuple):
-    """Two runs that change places with the order of ties, and by which measures."""
+    """Two runs that swap places with the order of tied documents, and the measures by which they do."""
 
     first: str
     second: str
     measures: list[str]
-    """those by which the first has the higher mean and can fall behind"""
+    """the measures by which the first run has the higher mean and can fall behind"""
     trec: list[str]
-    """those by which it falls behind in trec_eval's order"""
+    """the measures by which it falls behind in trec_eval's order"""
 
 
 class AboutTies(NamedTuple):
-    """The runs with ties, most ties first; the pairs that change places; and what there is to note."""
+    """The content of the section about ties."""
 
     runs: list[tuple[str, TieCounts]]
+    """the runs with ties, most ties first"""
     untied: int
-    """how many runs have no tie in any precision"""
+    """the number of runs without a tie in any precision"""
     summary: str
     swaps: list[Places]
     total: int
@@ -254,7 +255,7 @@ class AboutTies(NamedTuple):
 
 
 def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> AboutTies:
-    """Return what there is to say; `names` are those that the page shows."""
+    """Return the content of the section about ties; `names` are the names of the runs on the page."""
     runs = [detail.ties for detail in details]
     sensitivity = TieSensitivity(runs, list(board.measures), board.settings, len(board.queries))
     counts = [(name, run.tied) for name, run in zip(names, runs, strict=True)]
@@ -266,7 +267,7 @@ def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> A
 
 
 def _places(sensitivity: TieSensitivity) -> list[Places]:
-    """Return one row per pair and order of means, most measures first."""
+    """Return the pairs of runs that swap places, those with most measures first."""
     rows: dict[tuple[str, str], Places] = {}
     for swap in sensitivity.swaps:
         row = rows.setdefault((swap.first, swap.second), Places(swap.first, swap.second, [], []))
@@ -277,10 +278,10 @@ def _places(sensitivity: TieSensitivity) -> list[Places]:
 
 
 class AboutSegments(NamedTuple):
-    """The first rows of both tables, and how many there are in all."""
+    """The first rows of both tables about segments, and the number of all rows."""
 
     rows: list[list[Any]]
-    """segment, n, run, and the mean by each measure, marked where it is the best of the segment"""
+    """segment, n, run, and the mean by each measure, marked if it is the best of the segment"""
     total: int
     pairs: list[SegmentPair]
     all_pairs: int
@@ -288,7 +289,7 @@ class AboutSegments(NamedTuple):
 
 
 def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments | None:
-    """Return what there is to say, where segments were asked for; `names` are those that the page shows."""
+    """Return the content of the section about segments, or None without segments; `names` are those on the page."""
     segments = comparison.segments
     if segments is None:
         return None
@@ -304,13 +305,13 @@ def about_segments(comparison: "Comparison", names: list[str]) -> AboutSegments 
 
 
 class Card(NamedTuple):
-    """All about a measure as it was used."""
+    """The documentation of a measure with its parameters in this comparison."""
 
     name: str
     summary: str
     formula: str
     text: str
-    """what the letters of the formula mean, and other prose; may be empty"""
+    """the meaning of the symbols in the formula, and other prose; may be empty"""
     ties: str
     reference: str
     parameters: list[tuple[str, str, str]]
@@ -318,7 +319,7 @@ class Card(NamedTuple):
 
 
 def card(name: str, measure: Measure) -> Card:
-    """Return the card of a measure, from its documentation and its parameters.
+    """Return the card of a measure.
 
     >>> from gradely import RR
     >>> card("RR@10", RR(k=10)).parameters[-1][:2]
@@ -337,7 +338,7 @@ def card(name: str, measure: Measure) -> Card:
 
 
 def _split_labels(paragraph: str) -> dict[str, str]:
-    """Return what stands behind Ties and Reference; each goes on until the next begins."""
+    """Return the texts after the labels Ties and Reference; each text extends to the next label."""
     parts: dict[str, list[str]] = {"Ties": [], "Reference": []}
     now = "Ties"
     for line in paragraph.split("\n"):

@@ -1,4 +1,4 @@
-"""The data that the script of a comparison's page reads: values, intervals, tests, rankings, curves."""
+"""The data for the script of a comparison's page: values, intervals, tests, rankings, curves."""
 
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
@@ -20,19 +20,19 @@ from gradely.report.page import labels
 from gradely.tables import format_p
 
 NUMBERS = 450_000
-"""the most numbers about pairs that a page holds; beyond, only the first measures have them"""
+"""the most numbers about pairs in a page; if there are more, the last measures are left out"""
 TURNING = 5_000_000
-"""the most tests that leave out a query: 20 bytes each, and a second in all; beyond, a page has none"""
+"""the most tests without one query, which take 20 bytes each and a second in all; if there are more, none is made"""
 NAMED = 5
-"""the number of queries that are named where they change a verdict"""
+"""the number of queries to name among those that change a verdict"""
 RANKS = 20_000
-"""the most ranks of judged documents below the tops that a page holds; beyond, it has none"""
+"""the most ranks of judged documents below the tops in a page; if there are more, all are left out"""
 FEW, MANY = 7, 12
-"""decimals of the values of queries: a page is smaller with few, and some differences are lost then"""
+"""decimals of the values of queries: few make a page smaller, but may lose small differences"""
 
 
 def digits_for(values: Floats, pairs: Pairs) -> int:
-    """Return how many decimals the values [measures, queries, runs] need for pairs to have the same wins and spread."""
+    """Return the decimals that the values [measures, queries, runs] need to keep the wins and the spread of pairs."""
     rounded = values.round(FEW)
     for table, short in zip(values, rounded, strict=True):
         exact, near = differences(table, pairs), differences(short, pairs)
@@ -45,7 +45,7 @@ def digits_for(values: Floats, pairs: Pairs) -> int:
 
 
 def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> dict[str, Any]:
-    """Return the tests of the pairs, and what single queries do; `complete` says that the page holds every query."""
+    """Return the tests of the pairs and the influence of queries; `complete` means that the page has all queries."""
     kinds = 2 + (4 if pairwise.design.rope is not None else 0) + (0 if complete else 5)
     room = NUMBERS // max(1, kinds * len(pairwise.pairs))
     shipped = range(len(pairwise.measures))[:room] if len(pairwise.pairs) else range(0)
@@ -66,9 +66,9 @@ def pair_data(pairwise: Pairwise, influence: Influence, *, complete: bool) -> di
 
 
 def pack_p_values(values: Floats, alpha: float) -> str:
-    """Return p-values as one text, with as many digits as it takes to show the same; none has a 0 before its point.
+    """Return p-values as one text, with just enough digits for the page and without the 0 before the decimal point.
 
-    Below .001 a page shows no digits, and two are enough to sort by.
+    Two digits are enough below .001, where a page only sorts by them.
 
     >>> pack_p_values(np.array([0.25, 1.0, 0.0499999, 1.234e-7]), 0.05)
     '.25 1 .0499999 1.2e-7'
@@ -83,16 +83,16 @@ def _format_p(value: float, alpha: float) -> str:
 
 
 def _numbers(pairwise: Pairwise, m: int) -> list[list[float | None]]:
-    """Return low, high, effect size, wins and losses of each pair, by one measure; no effect size is infinite here."""
+    """Return low, high, effect size, wins and losses of each pair, by one measure."""
     differ = pairwise.by_query(m)
     wins, _, losses = (count.tolist() for count in count_wins(differ))
-    effect = np.clip(effect_sizes(differ), -1e300, 1e300)
+    effect = np.clip(effect_sizes(differ), -1e300, 1e300)  # JSON has no infinity
     low, high = (to_optional(end.round(7)) for end in pairwise.intervals[m])
     return [low, high, [float(f"{value:.3g}") for value in effect.tolist()], wins, losses]
 
 
 def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
-    """Return the corrected p-values of TOST, and the chances of better, equal and worse, each as one text."""
+    """Return the corrected p-values of TOST and the probabilities of better, equal and worse, each as one text."""
     three = pairwise.chances(m, float(pairwise.design.rope or 0))
     alpha = pairwise.design.alpha
     return [
@@ -102,11 +102,12 @@ def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
 
 
 def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] | None:
-    """Return, by measure and pair, how many queries change the verdict if left out, and the first of them.
+    """Return, by measure and pair, the number of queries that change the verdict if left out, and the first of them.
 
-    None where that was not looked for: only t is tested again without each query: it has a closed form.
+    Return None for tests other than t, and for too many tests.
     """
     pairwise, queries = influence.pairwise, len(influence.queries)
+    # without one query, the t statistic has a closed form; other tests would have to be repeated
     if pairwise.design.test != "t" or queries < FEWEST or queries * pairwise.p.size > TURNING:
         return None
     rows: list[dict[str, list[int]]] = []
@@ -119,25 +120,25 @@ def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] |
 
 
 CUTS = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)
-"""the ranks at which curves are drawn, as far as rankings go"""
+"""the ranks at which curves are drawn, if rankings are long enough"""
 VALUES = 250_000
-"""the most values of single queries that a page holds; beyond, those on which runs differ most"""
+"""the most values of queries in a page; if there are more, the page keeps the queries on which runs differ most"""
 
 
 class Detail(NamedTuple):
-    """One run."""
+    """What a page shows about one run."""
 
     ties: RunTies
     precision: list[float]
-    """at each of the first CUTS"""
+    """the precision at each of the first CUTS"""
     recall: list[float]
     gain: list[float]
     judged: float
     """the share of its documents that are judged"""
     judged_top: float
-    """the share of the top 10, in the queries that it answers"""
+    """the share of judged documents in the top 10 of the queries in the run"""
     missing: int
-    """how many judged queries it does not answer"""
+    """the number of judged queries that are missing from the run"""
 
 
 @dataclass
@@ -145,16 +146,16 @@ class Rankings:
     """The tops of all rankings; documents are numbered within each query."""
 
     queries: list[int]
-    """the queries that are kept, as indices"""
+    """the indices of the queries in the page"""
     depth: int
     documents: list[dict[str, int]] = field(default_factory=list)
     tops: list[list[Any]] = field(default_factory=list)
-    """for each run and kept query, None or [documents, sizes of tie groups]; no sizes where nothing ties"""
+    """for each run and query, None or [documents, sizes of tie groups], with 0 for the sizes if nothing ties"""
     hits: list[Hits] = field(default_factory=list)
-    """of each run, which tell the ranks of judged documents below the top"""
+    """the hits of each run, with the ranks of judged documents below the top"""
 
     def add(self, tops: list[Top | None], hits: Hits) -> None:
-        """Add the tops of a run, one per kept query."""
+        """Add the tops of a run, one per query."""
         self.tops.append([self._number(numbers, top) for numbers, top in zip(self.documents, tops, strict=True)])
         self.hits.append(hits)
 
@@ -165,7 +166,7 @@ class Rankings:
         return [documents, top.sizes if max(top.sizes) > 1 else 0]
 
     def as_data(self, names: list[str], qrels: Qrels) -> dict[str, Any]:
-        """Return what the script reads: documents and the labels of judged ones by query, and the tops."""
+        """Return the data for the script: by query, the documents and the labels of judged ones; and the tops."""
         judged = [qrels.labels(name) for name in names]
         return {
             "depth": self.depth,
@@ -179,7 +180,7 @@ class Rankings:
         }
 
     def _below(self, names: list[str], qrels: Qrels) -> list[list[dict[str, str]]] | None:
-        """Return the ranks below the tops, by run; None where they are too many for a page."""
+        """Return the ranks below the tops by run, or None if they are too many for a page."""
         ranks, found = [], 0
         for i in range(len(self.tops)):
             ranks.append(self._ranks_below(i, names, qrels))
@@ -189,7 +190,7 @@ class Rankings:
         return ranks
 
     def _ranks_below(self, run: int, names: list[str], qrels: Qrels) -> list[dict[str, str]]:
-        """Return, for each kept query, the ranks of documents that other runs have in their tops and this one below."""
+        """Return, for each query, the ranks of documents below this run's top that are in the top of other runs."""
         hits, kept = self.hits[run], {qrels.index[name]: i for i, name in enumerate(names) if name in qrels.index}
         ranks: list[dict[str, str]] = [{} for _ in names]
         first = (hits.above if hits.place is None else hits.place) + 1
@@ -203,19 +204,19 @@ class Rankings:
 
 
 def _format_label(label: float) -> float | int:
-    """Return a label without needless digits."""
+    """Return a label as an integer if it is one."""
     return int(label) if float(label).is_integer() else float(label)
 
 
 def kept_queries(board: Leaderboard) -> list[int]:
-    """Return the queries that a page has room for: those on which the runs differ most by the first measure."""
+    """Return the queries that a page has space for: those on which the runs differ most by the first measure."""
     room = max(1, VALUES // board.values[:, 0].size)
     spread = np.ptp(board.values[0], axis=1)
     return sorted(np.argsort(-spread, kind="stable")[:room].tolist())
 
 
 def choose_cuts(board: Leaderboard) -> list[int]:
-    """Return the ranks at which curves are drawn: as far as the longest ranking goes."""
+    """Return the ranks at which curves are drawn, up to the length of the longest ranking."""
     longest = max(int(evaluation.hits.retrieved.max()) for evaluation in board.evaluations.values())
     return [cut for cut in CUTS if cut <= longest]
 
@@ -227,7 +228,7 @@ def measure_curves(evaluation: Evaluation, cuts: list[int]) -> Floats:
 
 
 def gather(board: Leaderboard) -> tuple[list[Detail], Rankings]:
-    """Return what there is to show of each run."""
+    """Return the details and the rankings of all runs."""
     queries = kept_queries(board)
     depth = top_depth(len(board.qrels), len(board.names))
     places = [board.qrels.index.get(board.queries[i], -1) for i in queries]
@@ -252,20 +253,20 @@ def _describe(board: Leaderboard, name: str, cuts: list[int]) -> Detail:
 
 
 def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
-    """Return the means of other measures on what was found already."""
+    """Return the means of other measures on the same hits."""
     return means(evaluation.with_measures(parse_all(names)).table, evaluation.weights)
 
 
 BARS = 30
-"""the number of runs that the chart of the leaderboard shows"""
+"""the most runs in the chart of the leaderboard"""
 GREYS = 20
-"""the number of best runs that have a curve besides the two that are chosen"""
+"""the number of best runs that have a curve besides the two selected ones"""
 CELLS = 25
-"""with more runs than this, the matrix is a picture without numbers"""
+"""the most runs for which the matrix shows numbers"""
 
 
 def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
-    """Return what the script reads."""
+    """Return the data for the script."""
     queries = [board.queries[i] for i in rankings.queries]
     orders = [[detail.ties.orders[measure] for detail in details] for measure in board.measures]
     ends = pairwise.mean_intervals
@@ -285,7 +286,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "pairs": pair_data(
             pairwise,
             Influence(pairwise, board.queries),
-            complete=len(queries) == len(board.queries) and board.weights is None,  # which the script does not know
+            complete=len(queries) == len(board.queries) and board.weights is None,  # the script does not know weights
         ),
         "rankings": rankings.as_data(queries, board.qrels),
         "cuts": CUTS[: len(details[0].precision)],
@@ -302,7 +303,7 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
 
 
 def _choose_pair(board: Leaderboard, pairwise: Pairwise) -> list[int]:
-    """Return the two runs that are shown first: the best, and a baseline or the next."""
+    """Return the two runs to show first: the best, and the first baseline or the second best."""
     if len(board.names) < 2:
         return [0, 0]
     second = board.names.index(pairwise.design.baselines[0]) if pairwise.design.baselines else 1
@@ -310,7 +311,7 @@ def _choose_pair(board: Leaderboard, pairwise: Pairwise) -> list[int]:
 
 
 def _spread(board: Leaderboard, rankings: Rankings) -> list[list[list[float]]]:
-    """Return the median and the best value of all runs on each query, by measure: what one run is held against."""
+    """Return the median and the best value of all runs on each query by measure, to compare a single run with."""
     values = board.values[:, rankings.queries]
     ends = np.stack([np.median(values, axis=2), values.max(axis=2)], axis=1)
     rows: list[list[list[float]]] = ends.round(6).tolist()

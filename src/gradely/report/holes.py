@@ -1,4 +1,4 @@
-"""The section of a comparison's page about unjudged documents: what their labels could change, and what to judge."""
+"""The section of a comparison's page about unjudged documents."""
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,24 +13,25 @@ if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
 
 RUNS, PAIRS, DOCUMENTS = 12, 8, 20
-"""the most runs, pairs and documents that a page shows"""
+"""the most runs, pairs and documents in a page"""
 
 
 class AboutHoles(NamedTuple):
-    """The range of every run and of every difference by one measure, and the documents to judge first."""
+    """The range of every mean and of every difference by one measure, and the documents to judge first."""
 
     measure: str
     summary: str
     caption: str
     rows: list[dict[str, Any]]
-    """run, value, low, high, and worst and best by the order of ties"""
+    """run, value, low, high, and the worst and best value over orders of tied documents"""
     runs: int
+    """the number of all runs"""
     pairs: list[OpenPair]
-    """open ones first, the largest differences first"""
+    """the first pairs, open ones before decided ones, largest differences first"""
     all_pairs: int
     documents: list[Unjudged]
     worth: str
-    """what the worth of a document is, and of how many documents these are the first"""
+    """a sentence about the worth of a document, and the number of all documents"""
 
     def chart(self) -> Chart:
         """Return the ranges as a chart."""
@@ -38,9 +39,9 @@ class AboutHoles(NamedTuple):
 
 
 def about_holes(comparison: "Comparison", names: list[str], progress: Progress = ignore) -> AboutHoles | None:
-    """Return what there is to say by the first measure that has ranges; `names` are those that the page shows.
+    """Return the section by the first measure that has ranges; `names` are the names of the runs on the page.
 
-    None where there is no such measure, where policies leave nothing open, or where nothing is unjudged.
+    Return None if there is no such measure, if the settings support no ranges, or if all documents are judged.
     """
     found = _find(comparison, progress)
     if found is None or not any(found.unjudged.values()):
@@ -69,6 +70,6 @@ def _find(comparison: "Comparison", progress: Progress) -> LabelRanges | None:
             return bound_labels(board.qrels, comparison.opened, {name: measure}, board.settings, progress=progress)
         except MeasureError:
             continue
-        except DataError:  # a policy that goes by labels
+        except DataError:  # these settings support no ranges
             return None
     return None

@@ -1,6 +1,6 @@
-"""The base of every page: one HTML file with its styles, its data and its script, and no way to the network.
+"""The base of every page: one HTML file with styles, data and scripts, which cannot access the network.
 
-A page is a Jinja template that extends `page.html`, the charts it shows by name, and data for its own script.
+A page consists of a Jinja template that extends `page.html`, named charts, and data for its script.
 """
 
 import base64
@@ -24,23 +24,23 @@ from gradely.lazy import altair, converter, optional
 from gradely.tables import format_p, plain_line
 
 LONGEST_ID = 120
-"""ids longer than this are cut where they are shown"""
+"""the most characters of an id that a page shows"""
 INHERITED = (
     *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
     *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
 )
-"""what every object of JavaScript has: as the name of a group it would be taken for one that is there already"""
+"""properties that every JavaScript object has; Vega would take a group with such a name for an existing one"""
 JOINER = "\u2060"
-"""takes no room, and makes another name of one that is inherited"""
+"""an invisible character that turns an inherited name into another name"""
 SEPARATORS = re.compile(r"(?<=[_\-./:])(?=[^_\-./:])")
-"""where a name may break"""
+"""the places where a line may break within a name"""
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
 def as_json(value: Any) -> str:
-    r"""Return JSON that may stand in a script element: nothing in it can end the element or begin a comment.
+    r"""Return JSON for a script element: nothing in it can end the element or begin a comment.
 
-    All that is not ASCII is escaped, U+2028 and lone surrogates included. Numbers that JSON does not have become null.
+    All characters but ASCII are escaped, including U+2028 and lone surrogates. Infinities and NaN become null.
 
     >>> print(as_json(["</script>", "\u2028", float("inf")]))
     ["\u003c/script\u003e","\u2028",null]
@@ -49,12 +49,12 @@ def as_json(value: Any) -> str:
 
 
 def cut(text: str, longest: int = LONGEST_ID) -> str:
-    """Return the text as a page shows it: cut where it is very long, without marks that steer the direction of text."""
+    """Return text for a page: shortened if it is very long, and without control characters such as text direction."""
     return plain_line(text if len(text) <= longest else text[:longest] + "…")
 
 
 def breakable(text: str) -> Any:
-    """Return a name as HTML that may break after a separator, where a word ends, rather than inside of a word.
+    """Return a name as HTML in which a line may break after separators rather than within words.
 
     >>> print(breakable("bm25__rm3.run<"))
     bm25__<wbr>rm3.<wbr>run&lt;
@@ -65,7 +65,7 @@ def breakable(text: str) -> Any:
 
 
 def as_sentence(text: str) -> str:
-    """Return a text with a capital letter at its beginning and a full stop at its end.
+    """Return a text that begins with a capital letter and ends with a full stop.
 
     >>> as_sentence("means over 24 queries"), as_sentence("Data: 24 queries.")
     ('Means over 24 queries.', 'Data: 24 queries.')
@@ -74,9 +74,9 @@ def as_sentence(text: str) -> str:
 
 
 def labels(names: Iterable[str]) -> list[str]:
-    """Return names cut to a length that can be shown; those that look the same then are numbered.
+    """Return names shortened for display; names that look the same afterwards are numbered.
 
-    >>> [each[-4:] for each in labels(["a" * 200, "a" * 300, "b"])]
+    >>> [name[-4:] for name in labels(["a" * 200, "a" * 300, "b"])]
     ['… #1', '… #2', 'b']
     """
     names_shown = [JOINER + name if name in INHERITED else name for name in map(cut, names)]
@@ -85,7 +85,7 @@ def labels(names: Iterable[str]) -> list[str]:
 
 
 def format_fixed(value: float, digits: int = 4) -> str:
-    """Return a number with that many decimals and the minus sign of print; nothing is minus zero.
+    """Return a number with this many decimals and a typographic minus sign; zero has no sign.
 
     >>> format_fixed(-0.25, 2), format_fixed(-0.00001)
     ('−0.25', '0.0000')
@@ -95,7 +95,7 @@ def format_fixed(value: float, digits: int = 4) -> str:
 
 
 def format_signed(value: float) -> str:
-    """Return a number with its sign, if it has one where it is printed.
+    """Return a number with its sign, unless it is printed as zero.
 
     >>> format_signed(0.5), format_signed(-0.25), format_signed(-1e-17)
     ('+0.5000', '−0.2500', '0.0000')
@@ -105,14 +105,14 @@ def format_signed(value: float) -> str:
 
 
 def effect_text(value: float) -> str:
-    """Return an effect size, which is infinite where the difference is the same on every query."""
+    """Return an effect size, which is infinite if the difference is the same on every query."""
     return format_fixed(value, 2) if math.isfinite(value) else "−∞" if value < 0 else "∞"
 
 
 __all__ = ["Chart", "altair", "chart", "check_installed", "policy", "render", "source"]
 
 INK = "currentColor"
-"""the colour of the page's text, so that charts follow light and dark by themselves"""
+"""the text colour of the page, which makes charts follow light and dark mode"""
 CONFIG = {
     "background": None,
     "font": "system-ui, sans-serif",
@@ -140,7 +140,7 @@ STILL_WIDTH = 640
 
 
 class Chart(NamedTuple):
-    """A Vega-Lite chart: its specification, what it shows in words, and how it looks where script is off."""
+    """A Vega-Lite chart: its specification, its description, and an SVG for readers without JavaScript."""
 
     spec: dict[str, Any]
     alt: str
@@ -148,9 +148,9 @@ class Chart(NamedTuple):
 
 
 def chart(drawing: Any, alt: str, *, still: bool = False) -> Chart:
-    """Return an Altair chart for a page; `still` draws it as SVG, too, for readers without script.
+    """Return an Altair chart for a page; `still` also draws it as SVG for readers without JavaScript.
 
-    A width of "container" fits the screen; then give the height as a number, or Vega-Lite warns in the console.
+    A width of "container" fits the screen, and needs a height in pixels: otherwise, Vega-Lite warns in the console.
     """
     spec = drawing.to_dict()
     spec.pop("config", None)
@@ -167,11 +167,11 @@ def render(
     package: str = "gradely.report",
     **context: Any,
 ) -> str:
-    """Return the page that a template of `package`/templates makes; `script` runs after the charts are known.
+    """Render a template of `package`/templates as a page; `script` runs after the charts are defined.
 
-    In the template `{{ chart("name") }}` is the place of a chart. The script finds `data` as `gradely.data`; it gives a
-    chart whose data is named "rows" other ones with `gradely.feed("name", rows)`, and finds its view, once the document
-    is there, as `gradely.view("name")`, a promise.
+    In the template, `{{ chart("name") }}` inserts a chart. In the script, `gradely.data` is `data`;
+    `gradely.feed("name", rows)` replaces the rows of a chart whose data is named "rows"; and `gradely.view("name")` is
+    a promise of its Vega view, which resolves after the document is loaded.
     """
     charts = charts or {}
     environment = _environment(package)
@@ -192,19 +192,19 @@ def render(
 
 
 def check_installed() -> None:
-    """Raise now, before long work, where a library that pages need is absent."""
+    """Raise MissingExtra, before any long work, if a library that pages need is not installed."""
     altair()
     converter()
     optional("jinja2", "Jinja", "report")
 
 
 def versions() -> dict[str, str]:
-    """Return what computed the page, with versions."""
+    """Return the versions of gradely, Python and NumPy."""
     return {"gradely": __version__, "Python": platform.python_version(), "NumPy": np.__version__}
 
 
 def policy(scripts: list[str], style: str) -> str:
-    """Return the content-security policy: these scripts and this style, told by their hashes, and nothing else."""
+    """Return a content security policy that allows only these scripts and this style, by their hashes."""
     allowed = " ".join(_hash(script) for script in scripts) or "'none'"
     return f"default-src 'none'; script-src {allowed}; style-src {_hash(style)}; base-uri 'none'; form-action 'none'"
 
@@ -245,7 +245,7 @@ def _markup(text: str) -> Any:
 
 @cache
 def bundle() -> str:
-    """Return Vega, Vega-Lite and Vega-Embed as one script; nothing in it may end the script element."""
+    """Return Vega, Vega-Lite and Vega-Embed as one script, escaped for a script element."""
     text: str = converter().javascript_bundle()
     return text.replace("</script", "<\\/script").replace("<!--", "<\\!--").replace("\r", "")
 

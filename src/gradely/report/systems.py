@@ -1,4 +1,4 @@
-"""Pages about systems: those with several runs each, and those on several collections."""
+"""Pages about systems with several runs each, and about systems on several collections."""
 
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -11,24 +11,24 @@ if TYPE_CHECKING:
     from gradely.comparison.suite import Suite
 
 BARS = 60
-"""pairs that a chart shows, the first ones"""
+"""the most pairs in a chart"""
 ROWS = 1000
-"""rows that a table shows, the first ones"""
+"""the most rows in a table"""
 
 
 class Part(NamedTuple):
-    """A part of a page: a heading, what there is to say, and tables and charts below it."""
+    """A section of a page: a heading, a text, and tables and charts below it."""
 
     id: str
     title: str
     text: str = ""
-    tables: dict[str, Table] = {}  # noqa: RUF012 - nobody adds to it
-    """by what screen readers call them"""
+    tables: dict[str, Table] = {}  # noqa: RUF012 - never changed
+    """the tables by their names for screen readers"""
     charts: tuple[str, ...] = ()
 
 
 class Origin(NamedTuple):
-    """How a page was made."""
+    """The settings and the command that made a page."""
 
     caption: str
     command: str
@@ -43,7 +43,7 @@ def page_of_parts(
     notes: list[str],
     origin: Origin,
 ) -> str:
-    """Return a page with an answer on top and parts below it."""
+    """Return a page with an answer at the top and sections below it."""
     shown = [part._replace(tables={name: _shorten(table) for name, table in part.tables.items()}) for part in parts]
     return render(
         "systems.html",
@@ -59,14 +59,14 @@ def page_of_parts(
 
 
 def _shorten(table: Table) -> Table:
-    """Return the table with names that can be shown, and of very many rows the first."""
+    """Return the table with shortened names, and only its first rows if there are very many."""
     rows = [[cut(cell) if isinstance(cell, str) else cell for cell in row] for row in table.rows[:ROWS]]
     rest = len(table.rows) - ROWS
     return table._replace(rows=rows, more=f"… and {rest:,} more rows" if rest > 0 else "")
 
 
 def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
-    """Return the page of systems with several runs each."""
+    """Return the page about systems with several runs each."""
     board, systems = comparison.board, comparison.systems
     assert systems is not None
     first, names = next(iter(board.measures)), dict(zip(board.names, labels(board.names), strict=True))
@@ -91,8 +91,8 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
     ]
     if shares is not None:
         text = (
-            "queries: the systems differ by more on some queries than on others. runs: runs of the same system differ "
-            "in their means. rest: a run is better on some queries and worse on others than its system."
+            "queries: the systems differ more on some queries than on others. runs: runs of the same system differ in "
+            "their means. rest: a run is better than its system on some queries and worse on others."
         )
         parts.append(Part("variance", "Where the variance comes from", text, {"Shares": shares}, ("shares",)))
     if comparison.segments is not None:
@@ -111,15 +111,15 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
 
 
 def suite_page(suite: "Suite", title: str, command: str = "") -> str:
-    """Return the page of systems on several collections."""
+    """Return the page about systems on several collections."""
     tables = dict(zip(suite.measures, suite.tables(), strict=True))
     text = "One row per collection; bold: the best of its row."
     parts = [Part("means", "Collections", text, {f"Means by {name}": table for name, table in tables.items()})]
     charts = {}
     if suite.pairs:
         words = (
-            "On each collection the difference and its interval; below, the difference over all of them and its "
-            "interval, and as a thin line where a new collection is expected."
+            "The difference and its interval on each collection; below, the difference over all collections with its "
+            "interval and, as a thin line, the prediction interval for a new collection."
         )
         for i, measure in enumerate(suite.measures):
             charts[f"forest-{i}"] = chart(forest_chart(suite, measure), f"The pairs by {measure}.", still=True)
