@@ -255,7 +255,7 @@ def test_the_command_refuses_in_one_line(files, capfd):
     assert "--judge" in capfd.readouterr().err
     assert run(["sample", "llm.qrels", "-n", "4"]) == 2
     assert capfd.readouterr().err == (
-        "gradely: a sample must have at least 5 queries, since an estimate needs as many; found 4\n"
+        "gradely: a sample must have at least 5 queries, which an estimate needs; found 4\n"
     )
     assert run(["sample", "llm.qrels", "-n", "50"]) == 2
     assert "cannot draw 50 of 40 queries" in capfd.readouterr().err
@@ -289,7 +289,7 @@ def test_segments_get_their_shares_and_at_least_five():
     drawn = gradely.sample(LLM, n=20, by=kinds)
     counts = [list(map(kinds.get, drawn.queries)).count(kind) for kind in ("rare", "usual")]
     assert counts == [5, 15] and drawn.table().header == ["query", "segment"]
-    with pytest.raises(gradely.DataError, match="9 queries are too few for 2 segments, which take at least 5 each"):
+    with pytest.raises(gradely.DataError, match="9 queries are too few for 2 segments, which need at least 5 each"):
         gradely.sample(LLM, n=9, by=kinds)
     with pytest.raises(gradely.DataError, match="the segment 'rare' has 2 queries"):
         gradely.sample(LLM, n=20, by={query: "rare" if i < 2 else "usual" for i, query in enumerate(QUERIES)})
@@ -330,7 +330,7 @@ def test_tables_show_what_is_estimated():
     shown = lambda row: [*(getattr(row, part) for part in parts[:-1]), round(row.worth)]
     assert [row[3:] for row in found.table().rows] == [shown(by["AP"]) for by in found.values()]
     table = found.pairs_table()
-    assert len(found.pairs) == 36 and table.more == "… and 6 more pairs, which --format json has"
+    assert len(found.pairs) == 36 and table.more == "… and 6 more pairs; --format json shows all"
     assert [row[:4] for row in table.rows] == [list(pair[:4]) for pair in found.pairs[:30]]
     assert [row[4:] for row in table.rows] == [shown(pair) for pair in found.pairs[:30]]
     assert found.pairs_frame("polars").rows() == [tuple(pair) for pair in found.pairs]
@@ -379,7 +379,7 @@ def test_where_people_give_all_queries_the_same_value_the_sentence_says_so():
     found = gradely.estimate(human, runs, ["RR"], judge={query: {f"d{i % 3}": 1} for i, query in enumerate(QUERIES)})
     row = found["a"]["RR"]
     assert row.human_low is None and row.worth is None and row.low < row.mean < row.high
-    assert found.summary().endswith("there is no interval: they give every query the same value.")
+    assert found.summary().endswith("alone give no interval, since they give every query the same value.")
 
 
 def test_a_sample_follows_the_policies_of_evaluate():
@@ -392,5 +392,5 @@ def test_a_sample_follows_the_policies_of_evaluate():
     assert all(documents == ["d", "p"] for documents in drawn.documents.values()) and len(drawn.documents) == 5
     assert gradely.sample(llm, {"r": run}, n=5, depth=1, exclude_self=True).documents[drawn.queries[0]] == ["p#1"]
     assert gradely.sample(llm, n=5, seed=0).queries != gradely.sample(llm, n=5, seed=4).queries
-    with pytest.raises(gradely.DataError, match="depth must be a number of documents of at least 1; found 0"):
+    with pytest.raises(gradely.DataError, match="depth must be at least 1; found 0"):
         gradely.sample(llm, n=5, depth=0)

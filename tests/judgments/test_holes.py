@@ -212,7 +212,7 @@ def test_without_a_relevant_document_the_best_placed_hole_decides():
 def test_where_all_labels_are_zero_one_is_assumed():
     found = gradely.holes({"q": {"a": 0}}, {"run": {"q": ["a", "h"]}}, ["P@2"])
     assert only(found, "P@2") == (0.0, 0.5)
-    assert "no judged document has a label above 0, so that 1 is taken" in str(found)
+    assert "no judged document has a label above 0, so 1 is assumed to be the label of relevant documents" in str(found)
 
 
 def test_a_missing_query_is_zero_twice():
@@ -513,7 +513,7 @@ def test_a_result_is_one_as_all_others_are():
     assert len(found.sections(4)) == 3 and len(weighted.sections(4)) == 2
     many = {f"x{i}": {"q": ["a", "h", "b"][:: 1 if i % 2 else -1]} for i in range(10)}
     *_, pairs = gradely.holes({"q": {"a": 1, "b": 0}}, many, ["P@2"]).sections(4)
-    assert (len(pairs.rows), pairs.more) == (20, "… and 25 more pairs, which --format json has")
+    assert (len(pairs.rows), pairs.more) == (20, "… and 25 more pairs; --format json shows all")
     with pytest.raises(gradely.DataError, match=r"RR was not bounded: use one of P@2, ERR@2"):
         found.judge(3, "RR")
     with pytest.raises(
@@ -570,7 +570,7 @@ def test_judging_is_simulated_for_two_runs_by_one_measure():
     qrels, run = {"q": {"a": 1}}, {"q": ["a"]}
     with pytest.raises(gradely.DataError, match="name another run"):
         gradely.simulate_judging(qrels, {"a": run})
-    with pytest.raises(gradely.DataError, match="by one measure; found AP, P@2"):
+    with pytest.raises(gradely.DataError, match="by a single measure; found AP, P@2"):
         gradely.simulate_judging(qrels, {"a": run, "b": run}, ["AP", "P@2"])
     same = gradely.simulate_judging(qrels, {"a": run, "b": run}, "P@2")
     assert same.summary().startswith("The pair of runs is decided by P@2 after 0 of 1 judgment ")
@@ -597,13 +597,13 @@ def test_the_command_writes_what_to_judge(demo, capfd):
 
 
 COMMANDS = {
-    "--judge 5 --simulate": "--judge lists what to judge next, and --simulate needs no list: leave one of them out",
-    "--labels 0,a": "labels are numbers with commas between them, like 0,1,2,3; found 0,a",
+    "--judge 5 --simulate": "--judge and --simulate cannot be combined: leave one of them out",
+    "--labels 0,a": "expected numbers separated by commas, like 0,1,2,3; found 0,a",
     "--labels 0,1 --top 3": "state either the labels of unjudged documents or, with top, the end of a scale; not both",
     "--ties best": "ties='best' chooses the order of ties by the labels, which are open here",
     "--queries run": "queries='run' counts queries without any judgments: use 'qrels' or 'both'",
     "-m muAP": "muAP has no range over the labels of unjudged documents: a label changes what the labels of other",
-    "-m nDCG@10 -m AP --simulate": "judging is simulated by one measure; found nDCG@10, AP",
+    "-m nDCG@10 -m AP --simulate": "judging is simulated by a single measure; found nDCG@10, AP",
     "--depth 0": "0 is not in the range x>=1",
 }
 

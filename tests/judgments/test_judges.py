@@ -252,7 +252,9 @@ def test_labels_may_be_very_large_and_are_at_most_a_hundred():
     scale = {"q": {f"d{i}": i for i in range(100)}}
     assert gradely.judges({"x": scale, "y": scale}).kappa("x", "y") == 1
     scale["q"]["d100"] = 100
-    with pytest.raises(gradely.DataError, match="101 different labels: agreement is about labels of a scale"):
+    with pytest.raises(
+        gradely.DataError, match="there are 101 different labels; agreement needs a scale of at most 100"
+    ):
         gradely.judges({"x": scale, "y": scale})
 
 
@@ -314,7 +316,7 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": LIKES_A, "y": LIKES_A},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion survives the judge: by RR, good is better than bad by both judges, and "
+                "The conclusion does not depend on the judge: by RR, good is better than bad by both judges, and "
                 "significantly so by all of them. x and y give the same label to all 60 shared documents."
             ),
         ),
@@ -330,14 +332,14 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": LIKES_A, "y": SOME},
             {"good": GOOD, "bad": BAD},
             (
-                "The order survives the judge, its significance does not: by RR, good is better than bad by both "
-                "judges, significantly by 1 of them."
+                "The order does not depend on the judge, but its significance does: by RR, good is better than bad by "
+                "both judges, significantly by 1 of them."
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"good": GOOD},
-            "RR of good is between 0.3333 (by y) and 1.0000 (by x), and 0.6667 on average of 2 judges.",
+            "RR of good is between 0.3333 (by y) and 1.0000 (by x), and 0.6667 on average over 2 judges.",
         ),
         ({"x": LIKES_A, "y": LIKES_A}, {"good": GOOD}, "RR of good is 1.0000 by both judges."),
         (
@@ -350,24 +352,24 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"good": GOOD, "bad": BAD, "same": GOOD},
             (
                 "The conclusion depends on the judge: by RR, the best run is bad by 1 judge, good by 1 judge and"
-                " same by 1 judge (where runs tie, each counts); 2 of 3 pairs of runs change their order from "
-                "judge to judge, 2 of them significantly both ways round."
+                " same by 1 judge (tied runs all count); 2 of 3 pairs of runs change their order from "
+                "judge to judge, 2 of them significantly in both directions."
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_A},
             {"good": GOOD, "bad": BAD, "same": GOOD},
             (
-                "The conclusion survives the judge: by RR, the best run is good by 2 judges and same by 2 judges "
-                "(where runs tie, each counts), and 2 of 3 pairs of runs differ significantly by all of them"
+                "The conclusion does not depend on the judge: by RR, the best run is good by 2 judges and same by 2 "
+                "judges (tied runs all count), and 2 of 3 pairs of runs differ significantly by all of them"
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_A, "z": LIKES_A},
             {"good": GOOD, "bad": BAD, "mid": {query: ["b", "a", "c"] for query in QUERIES}},
             (
-                "The conclusion survives the judge: by RR, good is best by all 3 judges, and 3 of 3 pairs of "
-                "runs differ significantly by all of them, the same way round."
+                "The conclusion does not depend on the judge: by RR, good is best by all 3 judges, and 3 of 3 pairs of "
+                "runs differ significantly by all of them, in the same direction."
             ),
         ),
         (
@@ -375,15 +377,15 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"good": GOOD, "bad": BAD, "mid": {query: ["b", "a", "c"] for query in QUERIES}},
             (
                 "The conclusion depends on the judge: by RR, the best run is mid by 2 judges and good by 1 "
-                "judge; 1 of 3 pairs of runs changes its order from judge to judge, 1 of them significantly both"
-                " ways round; 1 more differs significantly by some judges only."
+                "judge; 1 of 3 pairs of runs changes its order from judge to judge, 1 of them significantly in "
+                "both directions; 1 more differs significantly by some judges only."
             ),
         ),
         (
             {"x": {"q00": {"a": 1, "b": 0, "c": 0}}, "y": {"q00": {"a": 1, "b": 0, "c": 0}}},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion survives the judge: by RR, good is better than bad by both judges, and "
+                "The conclusion does not depend on the judge: by RR, good is better than bad by both judges, and "
                 "significantly so by none of them."
             ),
         ),
@@ -403,7 +405,7 @@ def test_a_judge_who_finds_nothing_relevant_has_runs_equal():
     none = {query: nothing[query] for query in some}
     found = gradely.judges({"x": some, "y": none}, {"good": GOOD, "bad": BAD}, ["RR"]).summary()
     assert (
-        "good is better than bad by 1 of 2 judges, the other having them equal, and significantly so by none" in found
+        "good is better than bad by 1 of 2 judges, the other finding them equal, and significantly so by none" in found
     )
 
 
@@ -428,11 +430,12 @@ def test_where_all_labels_are_the_same_nothing_is_defined():
     two = gradely.judges({"x": same, "y": same})
     assert two.kappa("x", "y") is None and two.alpha() is None and two.agreements[0].same == 1
     assert two.summary() == (
-        "x and y give the same label to all 40 shared documents, and it is the same for all, so that κ is undefined."
+        "x and y give the same label to all 40 shared documents, and it is the same for all documents, so κ is "
+        "undefined."
     )
     three = gradely.judges({"x": same, "y": same, "z": same})
     assert three.summary() == (
-        "All labels of the 3 judges on 40 shared documents are the same, so that neither κ nor α is defined."
+        "All labels of the 3 judges on 40 shared documents are the same, so neither κ nor α is defined."
     )
     assert json.loads(three.to_json())["alpha"]["ordinal"] is None and "-" in str(three)
 
@@ -474,10 +477,10 @@ def test_what_is_said_of_three_judges():
     of_three = lambda: gradely.judges({name: {"q": of} for name, of in judged.items()}).summary()
     assert of_three() == "Krippendorff's α of the 3 judges on 2 shared documents is .00."
     judged["z"] = {"a": 1, "b": 0, "c": 0}
-    assert of_three().endswith("; κ of two judges goes from .00 (x and y) to 1.00 (x and z).")
+    assert of_three().endswith("; κ of two judges ranges from .00 (x and y) to 1.00 (x and z).")
     judged["z"] = {"a": 0, "b": 0}
     assert of_three().endswith("; κ of two judges is .00 for every pair.")
-    judged["w"] = {"a": 0, "b": 0}  # with z: one label alone, so that κ is undefined
+    judged["w"] = {"a": 0, "b": 0}  # with z: one label alone, so κ is undefined
     assert of_three().endswith("; κ of two judges is .00 for 5 of 6 pairs.")
 
 
@@ -501,7 +504,7 @@ def test_tables_show_what_is_known_of_all_judges(judges):
     shown, table = pairs if judges < 5 else pairs[: judges - 1], found.agreement_table()
     assert [row[-7:-4] for row in table.rows] == [list(row[2:5]) for row in found.agreements[: len(shown)]]
     assert [tuple(row[:-7]) for row in table.rows] == (shown if judges < 5 else [(name,) for name in names[1:]])
-    assert table.more == ("" if judges < 5 else "… and 6 pairs of judges more, which --format json has")
+    assert table.more == ("" if judges < 5 else "… and 6 more pairs of judges; --format json shows all")
     known = {frozenset(pair): float(row.kappa) for pair, row in zip(pairs, found.agreements, strict=True)}
     for first, row in zip(names, found.kappa_table().rows, strict=True):
         assert row == [first, *(known.get(frozenset((first, second))) for second in names)]
@@ -545,7 +548,7 @@ def test_pairs_that_depend_on_the_judge_are_listed_up_to_a_number():
     assert count > 1 and len(found.pairs_table(None).rows) == len(found.pairs_table().rows) == count
     assert found.pairs_table(count).more == found.pairs_table(None).more == ""
     less = found.pairs_table(count - 1)
-    assert less.more == "… and 1 pair more, which --format json has" and len(less.rows) == count - 1
+    assert less.more == "… and 1 more pair; --format json shows all" and len(less.rows) == count - 1
 
 
 def test_without_runs_there_is_agreement_alone():
@@ -582,7 +585,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line():
     found = gradely.judges(half)
     assert found.kappa("x", "z") is None and found.agreements[1].same is None
     many = {judge: {"q": {f"d{i}": i / 7 for i in range(150)}} for judge in "xy"}
-    assert refusal(many).startswith("150 different labels: agreement is about labels of a scale, of at most 100")
+    assert refusal(many).startswith("there are 150 different labels; agreement needs a scale of at most 100")
     assert "cannot be int" in refusal(3)
     assert "has judged none of them" in refusal({"x": LIKES_A, "y": LIKES_C}, queries=["other"])
 
@@ -590,7 +593,7 @@ def test_what_cannot_be_compared_is_refused_in_one_line():
 def test_notes_count_what_not_all_judges_have():
     some = {query: dict(list(docs.items())[:2]) for query, docs in list(LIKES_C.items())[:15]}
     notes = [str(note) for note in gradely.judges({"x": LIKES_A, "y": some}, {"good": GOOD}, ["RR"]).notes]
-    assert "30 of 60 documents were not judged by all, 30 of them by one alone" in notes
+    assert "30 of 60 documents were not judged by all, 30 of them by a single judge" in notes
     assert any(
         note.startswith("5 of 20 queries are not judged by all judges and do not count for the runs") for note in notes
     )
@@ -667,8 +670,8 @@ MERGED = {
 def test_merged_labels_by_hand(how, expected):
     merged = gradely.judges(MERGED).merge(how)
     assert merged.labels("q") == expected
-    assert merged.notes[0] == f"the {how} of 3 judges for 4 documents, 2 of them from some of the judges only"
-    told = "1 document without a majority: the lowest of the most frequent labels"
+    assert merged.notes[0] == f"the {how} of 3 judges for 4 documents, 2 of them from only some of the judges"
+    told = "1 document without a majority has the lowest of the most frequent labels"
     assert (told in merged.notes) == (how == "majority")
 
 
@@ -681,7 +684,7 @@ def test_one_judge_fills_what_others_left_open():
         "s": {"d": 3.0},
     }
     assert merged.notes == ["2 labels of people, and 2 of llm, which alone judged these documents"]
-    with pytest.raises(gradely.DataError, match="2 judges have labels to merge: say how, mean, median, majority"):
+    with pytest.raises(gradely.DataError, match="there are 2 judges to merge: choose one of mean, median, majority"):
         gradely.judges(MERGED).merge(fill="z")
     with pytest.raises(gradely.DataError, match=r"no judge 'lm'\. Did you mean llm"):
         gradely.judges(judged).merge(fill="lm")
@@ -739,13 +742,16 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
         (["--qrels", "a.qrels", "--qrels", "a.qrels"], "a.qrels: is named twice; give the qrels of another judge"),
         (
             ["--qrels", "a.qrels", "--qrels", "b.qrels", "-o", "x.qrels"],
-            "x.qrels: qrels are written by --merge or --fill",
+            "x.qrels: use --merge or --fill to write qrels",
         ),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.csv"], "in the format of TREC"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "a.qrels"], "are the same file"),
         (["--qrels", "a.qrels", "--qrels", "none.qrels"], "none.qrels: no such file"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--fill", "z"], "no judge 'z'. The judges are a and b"),
-        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "run.txt"], "and nothing about runs"),
+        (
+            ["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "run.txt"],
+            "--merge and --fill only write qrels",
+        ),
     ],
 )
 def test_the_command_refuses_in_one_line(files, capfd, tmp_path, arguments, says):

@@ -1,15 +1,13 @@
-"""What the judgments themselves leave open: unjudged documents, few human labels beside many of a machine, judges.
+"""Uncertain judgments: unjudged documents, few human labels with many machine labels, judges who disagree.
 
-    judging     simulate_judging: how many judgments decide, in the order of worth and by rank
-    holes       holes: what unjudged documents could change, and which of them to judge
-    estimate    estimate: the mean by human labels of some queries and a judge's labels of all
-    sample      sample: which queries to give to people, drawn at random
-    judges      judges: how far several judges agree, and whether a conclusion survives the judge
-    agreement   confusion tables, Cohen's κ, Krippendorff's α
-    by_judge    the values of runs by each judge, their mean, and what depends on the judge
-    conclusion  the answers in sentences
-    merge       one qrels of several
-    judge_charts  its charts
-
-They stand on the evaluation and the comparison of several runs.
+holes       holes: what unjudged documents could change, and which of them to judge next
+judging     simulate_judging: how many judgments it takes to decide which of two runs is better
+sample      sample: queries for people to judge, drawn at random
+estimate    estimate: means from human labels of some queries and a judge's labels of all queries
+judges      judges: how far several judges agree, and whether conclusions about runs depend on the judge
+agreement   confusion tables, Cohen's κ, Krippendorff's α
+by_judge    the values of runs by each judge, and pairs of runs that depend on the judge
+conclusion  the answers of judges as sentences
+merge       merges several qrels into one
+judge_charts  the charts of judges
 """

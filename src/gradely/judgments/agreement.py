@@ -1,7 +1,7 @@
-"""How far judges agree: confusion tables, Cohen's κ and Krippendorff's α, with bootstrap intervals over queries.
+"""The agreement of judges: confusion tables, Cohen's κ and Krippendorff's α, with bootstrap intervals over queries.
 
-Documents of a query are not independent of each other, so that whole queries are drawn. Counts are kept query by query,
-and a draw is a sum of them: one product serves all draws.
+The bootstrap draws whole queries, since documents of the same query are not independent. Counts are kept by query and a
+draw is a weighted sum of them, so one matrix product serves all draws.
 """
 
 from collections.abc import Callable
@@ -16,48 +16,48 @@ from gradely.errors import DataError
 from gradely.settings import check_choice
 
 WEIGHTS = ("none", "linear", "quadratic")
-"""how a disagreement counts: all the same, by the distance of the two labels, or by its square"""
+"""weights of a disagreement: equal, the distance of the two labels, or its square"""
 METRICS = ("ordinal", "nominal", "interval")
-"""how far two labels are apart: by how many labels stand between them, all the same, or by their distance"""
+"""distances of two labels: the number of labels given between them, equal for all, or their difference"""
 DRAWS = 1_000
-"""of queries, for intervals"""
+"""the number of bootstrap draws for intervals"""
 MOST_LABELS = 100
-"""different labels: with more of them, every cell of a confusion table would be empty"""
+"""the most different labels: with more, nearly all cells of a confusion table would be empty"""
 
 
 class Coefficient(float):
-    """A coefficient of agreement, with the ends of its interval; None where there is no interval."""
+    """A coefficient of agreement, with the ends of its interval, which are None if there is no interval."""
 
     low: float | None
     high: float | None
 
     def __new__(cls, value: float, low: float | None = None, high: float | None = None) -> Self:
-        """Take the number and its interval."""
+        """Take the value and its interval."""
         self = super().__new__(cls, value)
         self.low, self.high = low, high
         return self
 
     def __reduce__(self) -> tuple[type, tuple[float, float | None, float | None]]:
-        """Return what makes it again, for copies."""
+        """Return the constructor and its arguments, for copies and pickles."""
         return Coefficient, (float(self), self.low, self.high)
 
 
 class AgreedPair(NamedTuple):
-    """Two judges; None where a coefficient is undefined."""
+    """The agreement of two judges; undefined coefficients are None."""
 
     first: str
     second: str
     documents: int
-    """how many both judged"""
+    """the number of documents that both judged"""
     same: float | None
-    """the share of them with the same label"""
+    """the share of these documents with the same label"""
     difference: float | None
     """the mean label of the first minus that of the second"""
     kappa: Coefficient | None
     linear: Coefficient | None
-    """κ by the distance of labels"""
+    """κ with linear weights"""
     quadratic: Coefficient | None
-    """κ by the square of their distance"""
+    """κ with quadratic weights"""
     alpha: Coefficient | None
     """Krippendorff's α, ordinal"""
 
@@ -66,31 +66,31 @@ class Agreement:
     """The labels of several judges, by document."""
 
     def __init__(self, labels: Floats, query: Ints, *, alpha: float, seed: int) -> None:
-        """Take labels [documents, judges], NaN where there is none, and the number of each document's query."""
+        """Take labels [documents, judges], NaN if missing, and the index of each document's query."""
         self.labels, self.query, self.queries = labels, query, int(query.max()) + 1 if len(query) else 0
         self.level, self.seed = 1 - alpha, seed
         self.scale = np.unique(labels[~np.isnan(labels)])
         if len(self.scale) > MOST_LABELS:
             raise DataError(
-                f"{len(self.scale):,} different labels: agreement is about labels of a scale, of at most "
-                f"{MOST_LABELS}; round them first"
+                f"there are {len(self.scale):,} different labels; agreement needs a scale of at most {MOST_LABELS}: "
+                "round the labels first"
             )
         self._last: tuple[tuple[int, int] | None, Floats] = (None, np.zeros(0))
         self.codes = np.where(np.isnan(labels), -1, np.searchsorted(self.scale, np.nan_to_num(labels)))
 
     @cached_property
     def places(self) -> Floats:
-        """The labels in units of a power of 2 near the largest: only the shares of their distances matter."""
+        """The labels divided by a power of 2 near the largest, which changes no coefficient and avoids overflow."""
         exponent = int(np.frexp(np.abs(self.scale).max())[1])
         return np.ldexp(self.scale, -exponent)
 
     @cached_property
     def draws(self) -> Floats:
-        """[draws, queries] how often each query is drawn."""
+        """How often each query is drawn, [draws, queries]."""
         return np.concatenate(list(draw_counts(self.queries, DRAWS, self.seed)))
 
     def confusion(self, first: int, second: int) -> Floats:
-        """Return [queries, labels, labels]: how often the first gives the row's label, and the second the column's."""
+        """Return the confusion table of two judges by query, [queries, labels of the first, labels of the second]."""
         size = len(self.scale)
         both = (self.codes[:, first] >= 0) & (self.codes[:, second] >= 0)
         cell = (self.query * size + self.codes[:, first]) * size + self.codes[:, second]
@@ -99,7 +99,7 @@ class Agreement:
 
     @cached_property
     def coincidences(self) -> Floats:
-        """[queries, labels, labels]: the pairs of labels of a document, shared out so that each label counts once."""
+        """The coincidence matrices of Krippendorff's α by query, [queries, labels, labels]; each label counts once."""
         size = len(self.scale)
         counts = (self.codes[:, :, None] == np.arange(size)).sum(axis=1).astype(np.float64)
         given = counts.sum(axis=1)
@@ -112,34 +112,34 @@ class Agreement:
         return pairs
 
     def kappa(self, first: int, second: int, weights: str = "none") -> Coefficient | None:
-        """Return Cohen's κ of two judges; None where it is undefined, as where both give all documents one label."""
+        """Return Cohen's κ of two judges, or None if it is undefined, as it is if all labels are the same."""
         check_choice("weights", weights, WEIGHTS)
         apart = np.abs(self.places[:, None] - self.places)
         cost = {"none": (apart > 0).astype(np.float64), "linear": apart, "quadratic": apart**2}[weights]
         return self._with_interval(self._tables(first, second), lambda tables: kappa_of(tables, cost))
 
     def alpha(self, metric: str = "ordinal", pair: tuple[int, int] | None = None) -> Coefficient | None:
-        """Return Krippendorff's α of all judges, or of two; None where it is undefined."""
+        """Return Krippendorff's α of all judges, or of two, or None if it is undefined."""
         check_choice("metric", metric, METRICS)
         if pair is None:
             return self._with_interval(
                 self._draw(self.coincidences), lambda tables: alpha_of(tables, self.places, metric)
             )
-        # of two labels, each coincides with the other
+        # the coincidence matrix of two judges is their confusion table plus its transpose
         return self._with_interval(
             self._tables(*pair), lambda tables: alpha_of(tables + np.swapaxes(tables, -1, -2), self.places, metric)
         )
 
     def _tables(self, first: int, second: int) -> Floats:
-        """Return the confusion table of two judges, and those of the draws; the last ones are kept."""
-        if self._last[0] != (first, second):
+        """Return the confusion table of two judges, followed by those of the draws."""
+        if self._last[0] != (first, second):  # several coefficients of the same pair are asked for in turn
             self._last = ((first, second), self._draw(self.confusion(first, second)))
         return self._last[1]
 
     def _draw(self, tables: Floats) -> Floats:
-        """Return [1 + draws, labels, labels]: the sum over all queries, and over those of each draw.
+        """Return [1 + draws, labels, labels]: the sum over all queries, and the sums over the queries of each draw.
 
-        Where fewer than two queries have any counts, nothing is drawn.
+        If fewer than two queries have any counts, there are no draws.
         """
         flat = tables.reshape(self.queries, -1)
         several = np.count_nonzero(flat.any(axis=1)) > 1
@@ -147,11 +147,11 @@ class Agreement:
         return np.concatenate(sums).reshape(-1, *tables.shape[1:])
 
     def _with_interval(self, tables: Floats, compute: Callable[[Floats], Floats]) -> Coefficient | None:
-        """Return what is computed of the first table, and the interval that holds those of the draws."""
+        """Return the coefficient of the first table, with an interval from those of the draws."""
         value, *drawn = compute(tables).tolist()
         if np.isnan(value):
             return None
-        defined = [each for each in drawn if each == each]  # noqa: PLR0124 - no NaN
+        defined = [number for number in drawn if not np.isnan(number)]
         if not defined:
             return Coefficient(value)
         low, high = np.quantile(defined, [(1 - self.level) / 2, (1 + self.level) / 2])
@@ -159,7 +159,7 @@ class Agreement:
 
 
 def kappa_of(tables: Floats, cost: Floats) -> Floats:
-    """Return κ of confusion tables [..., labels, labels] by what each disagreement costs; NaN where chance costs 0.
+    """Return κ of confusion tables [..., labels, labels] with weights of disagreement, or NaN if it is undefined.
 
     >>> round(float(kappa_of(np.array([[20.0, 5], [10, 15]]), 1 - np.eye(2))), 4)  # (.70 - .50) / (1 - .50)
     0.4
@@ -171,9 +171,9 @@ def kappa_of(tables: Floats, cost: Floats) -> Floats:
 
 
 def alpha_of(tables: Floats, scale: Floats, metric: str) -> Floats:
-    """Return α of coincidence tables [..., labels, labels] (Krippendorff 2011); NaN where all labels are the same.
+    """Return α of coincidence tables [..., labels, labels] (Krippendorff 2011), or NaN if all labels are the same.
 
-    Ordinal: two labels are as far apart as there are labels between them, those of their own kind counted half.
+    The ordinal distance of two labels is the number of labels given between them, plus half of those equal to either.
     """
     given = tables.sum(axis=-1)
     size = given.sum(axis=-1)

@@ -1,4 +1,4 @@
-"""The values of runs by each judge: their mean over judges, the order of runs, and what depends on the judge."""
+"""The values of runs by each judge: their mean over judges, and the pairs of runs that depend on the judge."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,14 +14,14 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.measures import Measure
 
 TOP = 10
-"""how many of the best runs are also ranked by themselves: it is among these that machine judges fail"""
+"""the number of best runs that are also ranked separately, since machine judges fail mostly among them"""
 
 
 def two_way(table: Floats) -> Estimates:
-    """Return the mean of [queries, judges, columns] and its error over queries and judges, as if both were drawn.
+    """Return the mean of [queries, judges, columns] and its standard error, with queries and judges as random effects.
 
-    Var = (σ²_q + σ²_qj/J)/Q + σ²_j/J, the three from the mean squares of queries, judges and the rest; one that comes
-    out negative is 0. Degrees of freedom are those of Satterthwaite (1946) over the mean squares.
+    Var = (σ²_q + σ²_qj/J)/Q + σ²_j/J, with variances from the mean squares of queries, judges and residuals; negative
+    estimates are set to 0. The degrees of freedom are those of Satterthwaite (1946) over the mean squares.
     """
     queries, judges, columns = table.shape
     mean = table.mean(axis=(0, 1))
@@ -36,7 +36,7 @@ def two_way(table: Floats) -> Estimates:
             (rest**2).sum(axis=(0, 1)) / ((queries - 1) * (judges - 1)),
         ]
     )
-    squares = np.where(squares > 10.0 ** (-2 * DIGITS), squares, 0.0)  # what is left is rounding
+    squares = np.where(squares > 10.0 ** (-2 * DIGITS), squares, 0.0)  # smaller ones are rounding errors
     counted = (squares[:2] > squares[2]).astype(np.float64)
     weights = np.stack([*counted, 1 - counted.sum(axis=0)])
     total = (weights * squares).sum(axis=0)
@@ -48,39 +48,41 @@ def two_way(table: Floats) -> Estimates:
 
 
 class JudgedPair(NamedTuple):
-    """Two runs by one measure; differences are the first minus the second."""
+    """Two runs compared by one measure and all judges; differences are the first run minus the second."""
 
     measure: str
     first: str
     second: str
     difference: float
-    """the mean over judges, and its interval over queries and judges; None where there is none"""
+    """the mean difference over judges"""
     low: float | None
+    """the lower end of its interval over queries and judges, or None if there is none"""
     high: float | None
     least: float
-    """the lowest and the highest difference of any judge"""
+    """the lowest difference by a single judge"""
     most: float
+    """the highest difference by a single judge"""
     first_better: int
-    """by how many judges the first run has the higher mean"""
+    """the number of judges by whom the first run has the higher mean"""
     second_better: int
     significant: int
-    """by how many judges the two differ significantly"""
+    """the number of judges by whom the runs differ significantly"""
     order: bool
-    """whether the judges do not agree which is better"""
+    """whether the judges disagree about which run is better"""
     significance: bool
-    """whether they agree on that, but the two differ significantly by some judges and not by others"""
+    """whether they agree on the order, but the runs differ significantly by only some of them"""
     both_ways: bool
-    """whether one judge finds the first significantly better, and another the second"""
+    """whether the first run is significantly better by one judge, and the second by another"""
 
 
 @dataclass(eq=False)
 class ByJudge:
-    """The values of runs by each judge, on the queries that all of them judged."""
+    """The values of runs by each judge, on the queries that all judges have."""
 
     judges: list[str]
     measures: dict[str, Measure]
     names: list[str]
-    """of the runs"""
+    """the names of the runs"""
     queries: list[str]
     values: Floats
     """[judges, measures, queries, runs]"""
@@ -88,23 +90,23 @@ class ByJudge:
 
     @cached_property
     def means(self) -> Floats:
-        """[judges, measures, runs] the mean of each run by each judge."""
+        """The mean of each run by each judge, [judges, measures, runs]."""
         return np.asarray(self.values.mean(axis=2))
 
     @cached_property
     def aware(self) -> list[Estimates]:
-        """By measure, the mean of each run over the judges (AWARE: Ferrante, Ferro, Maistro 2017), all alike."""
+        """By measure, the mean of each run over equally weighted judges (AWARE: Ferrante, Ferro, Maistro 2017)."""
         return [two_way(self.values[:, m].transpose(1, 0, 2)) for m in range(len(self.measures))]
 
     @cached_property
     def differences(self) -> list[Estimates]:
-        """By measure, the difference of each pair of runs over the judges."""
+        """By measure, the mean difference of each pair of runs over the judges."""
         first, second = all_pairs(len(self.names))
         apart = np.round(self.values[..., first] - self.values[..., second], DIGITS)
         return [two_way(apart[:, m].transpose(1, 0, 2)) for m in range(len(self.measures))]
 
     def sort(self) -> "ByJudge":
-        """Return the runs best first by the first measure, over all judges; equal ones by name."""
+        """Return the values with runs sorted by the first measure's mean over judges, best first, then by name."""
         first = np.round(self.aware[0].difference, DIGITS).tolist()
         order = sorted(range(len(self.names)), key=lambda i: (-first[i], self.names[i]))
         names = [self.names[i] for i in order]
@@ -112,7 +114,7 @@ class ByJudge:
 
     @cached_property
     def pairwise(self) -> list[Pairwise]:
-        """The pairs of runs by each judge, tested."""
+        """The tests of all pairs of runs by each judge."""
         bounds = [measure.bounds for measure in self.measures.values()]
         return [
             Pairwise(values, means, self.names, list(self.measures), self.design, bounds)
@@ -121,36 +123,36 @@ class ByJudge:
 
     @cached_property
     def signs(self) -> Ints:
-        """[judges, measures, pairs] which run of each pair is better: 1, -1, or 0 where they tie."""
+        """Which run of each pair is better, [judges, measures, pairs]: 1 the first, -1 the second, 0 neither."""
         first, second = all_pairs(len(self.names))
         means = np.round(self.means, DIGITS)
         return np.sign(means[..., first] - means[..., second]).astype(np.int64)
 
     @cached_property
     def significant(self) -> Bools:
-        """[judges, measures, pairs] which pairs differ significantly; none where there is one query."""
+        """Which pairs differ significantly, [judges, measures, pairs]; none with a single query."""
         if len(self.queries) < 2:
             return np.zeros(self.signs.shape, np.bool_)
         return np.stack([pairwise.significant for pairwise in self.pairwise])
 
     @cached_property
     def order_depends(self) -> Bools:
-        """[measures, pairs] where one judge has the first run ahead and another the second."""
+        """The pairs whose first run is better by one judge and worse by another, [measures, pairs]."""
         return np.asarray((self.signs > 0).any(axis=0) & (self.signs < 0).any(axis=0))
 
     @cached_property
     def significance_depends(self) -> Bools:
-        """[measures, pairs] where the order does not depend on the judge, and significance does."""
+        """The pairs whose significance depends on the judge but whose order does not, [measures, pairs]."""
         return np.asarray(~self.order_depends & self.significant.any(axis=0) & ~self.significant.all(axis=0))
 
     @cached_property
     def both_ways(self) -> Bools:
-        """[measures, pairs] where the pair is significant both ways round."""
+        """The pairs that differ significantly in both directions, by different judges, [measures, pairs]."""
         up, down = self.significant & (self.signs > 0), self.significant & (self.signs < 0)
         return np.asarray(up.any(axis=0) & down.any(axis=0))
 
     def rows(self) -> list[JudgedPair]:
-        """Return what is known of each pair by each measure."""
+        """Return one record per measure and pair of runs."""
         first, second = (index.tolist() for index in all_pairs(len(self.names)))
         pairs = []
         for m, (measure, one) in enumerate(self.measures.items()):
@@ -169,15 +171,16 @@ class ByJudge:
         return pairs
 
     def tau(self, measure: int = 0, top: int | None = None) -> tuple[Floats, Floats]:
-        """Return τ and τ_AP between the orders of the runs by each two judges, as matrices; of the best runs, with top.
+        """Return matrices of τ and τ_AP between the rankings of runs by each pair of judges.
 
-        The best are those with the highest mean over all judges. τ_AP is of the row against the column.
+        With `top`, only the runs with the highest means over all judges are ranked. For τ_AP, the column is the
+        reference of the row.
         """
         best = np.argsort(-np.round(self.aware[measure].difference, DIGITS), kind="stable")[:top]
         return correlations(self.means[:, measure][:, best].T)
 
     def best(self, measure: int = 0) -> dict[str, int]:
-        """Return by how many judges each run is the best, alone or tied, most judges first."""
+        """Return the runs that are best, alone or tied, by at least one judge, each with its number of judges."""
         means = np.round(self.means[:, measure], DIGITS)
         counts = (means == means.max(axis=1, keepdims=True)).sum(axis=0).tolist()
         found = {name: count for name, count in zip(self.names, counts, strict=True) if count}

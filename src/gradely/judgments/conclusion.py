@@ -1,4 +1,4 @@
-"""Whether a conclusion survives the judge, and how far judges agree, in sentences."""
+"""Sentences that say whether a conclusion depends on the judge, and how far judges agree."""
 
 from collections.abc import Sequence
 
@@ -10,14 +10,14 @@ from gradely.judgments.by_judge import ByJudge
 from gradely.tables import count_of, format_short
 
 SLIGHT = 0.005
-"""a mean difference of labels below this is none where it is printed"""
+"""a smaller mean difference of labels would be printed as zero"""
 
 MOST = 0.99
-"""a larger share is not rounded, since it would seem to be all"""
+"""a larger share is not printed as a number, since it might be rounded to 100 %"""
 
 
 def conclude(runs: ByJudge) -> str:
-    """Return whether what is concluded about the runs by the first measure survives the judge."""
+    """Return a sentence that says whether the conclusion about the runs, by the first measure, depends on the judge."""
     if len(runs.names) == 1:
         return _describe_one(runs)
     if not runs.signs[:, 0].any():
@@ -26,17 +26,17 @@ def conclude(runs: ByJudge) -> str:
 
 
 def _describe_one(runs: ByJudge) -> str:
-    """Say between which values the only run lies: it has no order that could depend on a judge."""
+    """Return the range of the only run's mean over judges."""
     measure, (run,), by = next(iter(runs.measures)), runs.names, runs.means[:, 0, 0]
     least, most = int(by.argmin()), int(by.argmax())
     if f"{by[least]:.4f}" == f"{by[most]:.4f}":
         return f"{measure} of {run} is {by[least]:.4f} by {_everyone(len(by))}."
     ends = f"{by[least]:.4f} (by {runs.judges[least]}) and {by[most]:.4f} (by {runs.judges[most]})"
-    return f"{measure} of {run} is between {ends}, and {by.mean():.4f} on average of {len(by)} judges."
+    return f"{measure} of {run} is between {ends}, and {by.mean():.4f} on average over {len(by)} judges."
 
 
 def _conclude_pair(runs: ByJudge) -> str:
-    """Say by which judges the first of two runs, which has the higher mean over all, is the better one."""
+    """Return how many judges prefer the first of two runs, which has the higher mean over all judges."""
     measure, (first, second), count = next(iter(runs.measures)), runs.names, len(runs.judges)
     signs, sure = runs.signs[:, 0, 0], runs.significant[:, 0, 0]
     up, down = signs > 0, signs < 0
@@ -50,16 +50,17 @@ def _conclude_pair(runs: ByJudge) -> str:
         )
     if runs.significance_depends[0, 0]:
         return (
-            f"The order survives the judge, its significance does not: by {measure}, {first} is better than {second} "
-            f"by {_all(up, count)}, significantly by {int(sure.sum())} of them."
+            f"The order does not depend on the judge, but its significance does: by {measure}, {first} is better than "
+            f"{second} by {_all(up, count)}, significantly by {int(sure.sum())} of them."
         )
     verdict = "and significantly so by all of them" if sure.all() else "and significantly so by none of them"
     by = _all(up if up.any() else down, count)
-    return f"The conclusion survives the judge: by {measure}, {first} is better than {second} by {by}, {verdict}."
+    found = f"by {measure}, {first} is better than {second} by {by}, {verdict}"
+    return f"The conclusion does not depend on the judge: {found}."
 
 
 def _conclude_order(runs: ByJudge) -> str:
-    """Say which run is best by how many judges, and how many pairs change their order or significance."""
+    """Return which run is best by how many judges, and how many pairs change their order or significance."""
     measure, count, pairs = next(iter(runs.measures)), len(runs.judges), runs.signs.shape[2]
     order, significance, both_ways = (
         int(np.count_nonzero(flags[0])) for flags in (runs.order_depends, runs.significance_depends, runs.both_ways)
@@ -72,14 +73,14 @@ def _conclude_order(runs: ByJudge) -> str:
         kept = int(np.count_nonzero(runs.significant[0, 0]))
         found = (
             f"{kept:,} of {count_of(pairs, 'pair')} of runs {'differs' if kept == 1 else 'differ'} significantly by "
-            "all of them, the same way round"
+            "all of them, in the same direction"
             if kept
             else "no pair of runs differs significantly by any of them"
         )
-        return f"The conclusion survives the judge: by {measure}, {first}, and {found}."
+        return f"The conclusion does not depend on the judge: by {measure}, {first}, and {found}."
     changes = []
     if order:
-        sure = f", {both_ways:,} of them significantly both ways round" if both_ways else ""
+        sure = f", {both_ways:,} of them significantly in both directions" if both_ways else ""
         verb = "changes its order" if order == 1 else "change their order"
         changes.append(f"{order:,} of {count_of(pairs, 'pair')} of runs {verb} from judge to judge{sure}")
     if significance:
@@ -87,9 +88,9 @@ def _conclude_order(runs: ByJudge) -> str:
         verb = "differs" if significance == 1 else "differ"
         changes.append(f"{which} {verb} significantly by some judges only")
     head = (
-        "The order survives the judge, its significance does not"
+        "The order does not depend on the judge, but its significance does"
         if not order
-        else "The best run survives the judge, the order does not"
+        else "The best run does not depend on the judge, but the order does"
         if alone
         else "The conclusion depends on the judge"
     )
@@ -97,9 +98,9 @@ def _conclude_order(runs: ByJudge) -> str:
 
 
 def _list_best(best: dict[str, int], judges: int) -> str:
-    """Return by how many judges which run is best; where runs tie for that, there are more than judges."""
+    """Return the runs that are best by at least one judge, each with its number of judges."""
     names = [f"{name} by {count_of(count, 'judge')}" for name, count in best.items()]
-    tied = " (where runs tie, each counts)" if sum(best.values()) > judges else ""
+    tied = " (tied runs all count)" if sum(best.values()) > judges else ""
     return f"the best run is {list_names(names)}{tied}"
 
 
@@ -108,9 +109,9 @@ def _count(flags: np.ndarray, noun: str) -> str:
 
 
 def _all(flags: np.ndarray, count: int) -> str:
-    """Return how many judges prefer a run; those for whom both tie are not among them."""
+    """Return how many judges prefer a run; for the others, both runs are equal."""
     number = int(flags.sum())
-    others = "the other having" if count - number == 1 else "the others having"
+    others = "the other finding" if count - number == 1 else "the others finding"
     return _everyone(count) if number == count else f"{number} of {count} judges, {others} them equal"
 
 
@@ -119,16 +120,16 @@ def _everyone(count: int) -> str:
 
 
 def describe_two(pair: AgreedPair, level: str) -> str:
-    """Return how far two judges agree."""
+    """Return a sentence about the agreement of two judges."""
     who, shared = f"{pair.first} and {pair.second}", count_of(pair.documents, "shared document")
     assert pair.same is not None  # judges who share no document are refused
     assert pair.difference is not None
     if pair.same == 1:
-        undefined = "" if pair.kappa is not None else ", and it is the same for all, so that κ is undefined"
+        undefined = "" if pair.kappa is not None else ", and it is the same for all documents, so κ is undefined"
         return f"{who} give the same label to all {shared}{undefined}."
     share = "more than 99 %" if pair.same > MOST else f"{100 * pair.same:.0f} %"
     agree = f"{who} give the same label to {share} of {shared}"
-    assert pair.kappa is not None  # where two labels occur, κ is defined
+    assert pair.kappa is not None  # κ is defined if two labels occur
     assert pair.quadratic is not None
     higher = pair.first if pair.difference > 0 else pair.second
     kappas = f"κ is {_short(pair.kappa)}{_interval(pair.kappa, level)}, quadratic {_short(pair.quadratic)}"
@@ -140,10 +141,10 @@ def describe_two(pair: AgreedPair, level: str) -> str:
 def describe_many(
     names: Sequence[str], shared: int, alpha: Coefficient | None, pairs: Sequence[AgreedPair], level: str
 ) -> str:
-    """Return how far several judges agree, and which two do most and least."""
+    """Return a sentence about the agreement of several judges, with the pairs that agree most and least."""
     of = f"{len(names)} judges on {count_of(shared, 'shared document')}"
     if alpha is None:
-        return f"All labels of the {of} are the same, so that neither κ nor α is defined."
+        return f"All labels of the {of} are the same, so neither κ nor α is defined."
     known = sorted((float(pair.kappa), pair) for pair in pairs if pair.kappa is not None)
     told = f"Krippendorff's α of the {of} is {_short(alpha)}{_interval(alpha, level)}"
     if len(known) < 2:
@@ -153,7 +154,7 @@ def describe_many(
         where = "every pair" if len(known) == len(pairs) else f"{len(known)} of {len(pairs)} pairs"
         return f"{told}; κ of two judges is {_short(least)} for {where}."
     ends = f"{_short(least)} ({low.first} and {low.second}) to {_short(most)} ({high.first} and {high.second})"
-    return f"{told}; κ of two judges goes from {ends}."
+    return f"{told}; κ of two judges ranges from {ends}."
 
 
 def _short(value: float) -> str:

@@ -1,4 +1,4 @@
-"""estimate: the means of runs by human labels of some queries, drawn at random, and a judge's labels of all of them."""
+"""estimate: means of runs from human labels of some queries, drawn at random, and a judge's labels of all queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -35,30 +35,31 @@ from gradely.tables import Cell, Table, count_of
 
 Target = Literal["like", "these"]
 SHOWN = 30
-"""how many pairs are printed; JSON and `pairs` have all"""
+"""the most pairs to print; JSON and `pairs` have all"""
 
 
 class Estimated(NamedTuple):
-    """The mean of a run by a measure, from human labels and a judge's; None where there is no number."""
+    """The mean of a run by a measure, estimated from human labels and a judge's; undefined numbers are None."""
 
     mean: float
     low: float | None
-    """the interval of the mean; None where nothing varies"""
+    """the lower end of the interval of the mean, or None if nothing varies"""
     high: float | None
     human_only: float
-    """the mean by human labels alone, and its interval"""
+    """the mean by human labels alone; human_low and human_high are the ends of its interval"""
     human_low: float | None
     human_high: float | None
     slope: float | None
-    """by how much the mean follows the judge; None where segments have slopes of their own"""
+    """how closely the mean follows the judge; None if segments have slopes of their own"""
     correlation: float | None
-    """between people and judge over the human queries"""
+    """the correlation of human and machine values over the human queries"""
     worth: float | None
-    """with how many more queries people alone would be as precise, N - n at most; below 0 the judge does harm"""
+    """how many more queries people alone would need for the same precision, at most N - n; negative if the judge makes
+    the estimate less precise"""
 
 
 class EstimatedPair(NamedTuple):
-    """The difference of two runs by a measure, the first minus the second; the rest is as in Estimated."""
+    """The difference of two runs by a measure, the first minus the second; the other fields are those of Estimated."""
 
     measure: str
     first: str
@@ -75,11 +76,11 @@ class EstimatedPair(NamedTuple):
 
 
 SHORT = ("low", "high", "human only", "r", "worth")
-"""the columns of printed tables after the estimate itself"""
+"""the columns of printed tables after the estimate"""
 
 
 def _shorten(row: tuple[Any, ...]) -> list[Cell]:
-    """Return the fields of Estimated that are printed."""
+    """Return the fields of Estimated that tables show."""
     mean, low, high, human_only, _, _, _, correlation, worth = row
     return [mean, low, high, human_only, correlation, None if worth is None else round(worth)]
 
@@ -96,13 +97,13 @@ SLOPES_IN_WORDS = {
 REASONS = {
     COMPLETE: "people judged every query that the judge labelled",
     CONSTANT: "the judge's values do not vary over the human queries",
-    PERFECT: "the judge agrees with people on every human query, so that how often it is wrong cannot be estimated",
+    PERFECT: "the judge agrees with people on every human query, so its error rate cannot be estimated",
 }
 
 
 @dataclass(eq=False, repr=False)
 class Estimation(Result, Mapping[str, dict[str, Estimated]]):
-    """What is estimated of each run, {run: {measure: Estimated}}, best run first.
+    """The estimates of each run, {run: {measure: Estimated}}, best run first.
 
     >>> from gradely import estimate
     >>> queries = [f"q{i}" for i in range(40)]
@@ -114,35 +115,35 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     """
 
     runs: JudgedRuns
-    """best first by the first measure"""
+    """the runs, best first by the first measure"""
     target: str
     slope: Slope
     alpha: float
 
     @cached_property
     def segments(self) -> "dict[str, Estimation]":
-        """The same in each segment of the queries, by name; empty where no segments were asked for."""
+        """The estimates in each segment of the queries, by name; empty without segments."""
         parts = self.runs.split()
         return {name: Estimation(part, self.target, self.slope, self.alpha) for name, part in parts.items()}
 
     def _estimate(self, take: Callable[[JudgedRuns], Sample]) -> JudgedMeans:
-        """Return the estimates of what is taken of the runs, over segments where there are any."""
+        """Return the estimates from samples of the runs, combined over segments if there are any."""
         parts = [part.runs for part in self.segments.values()] or [self.runs]
         return combine([take(part) for part in parts], self.target, self.slope)
 
     @cached_property
     def means(self) -> list[JudgedMeans]:
-        """The estimates of the runs, measure by measure."""
+        """The estimates of the runs by measure."""
         return [self._estimate(partial(JudgedRuns.sample, measure=m)) for m in range(len(self.runs.measures))]
 
     @cached_property
     def differences(self) -> list[JudgedMeans]:
-        """The estimates of the pairs, measure by measure."""
+        """The estimates of the pairs by measure."""
         size = len(self.runs.measures) if len(self.runs.names) > 1 else 0
         return [self._estimate(partial(JudgedRuns.differences, measure=m)) for m in range(size)]
 
     def _rows(self, found: JudgedMeans, bounds: tuple[float, float]) -> list[tuple[Any, ...]]:
-        """Return the fields of Estimated, one row per column; intervals end where the measure does."""
+        """Return the fields of Estimated, one row per run or pair; intervals are cut at the bounds of the measure."""
         level = 1 - self.alpha
         interval = keep_within(found.together.intervals(level), bounds, found.mean)
         human = keep_within(found.alone.intervals(level), bounds, found.alone.difference)
@@ -172,7 +173,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
 
     @cached_property
     def pairs(self) -> list[EstimatedPair]:
-        """The difference of every pair of runs by every measure, estimated by itself."""
+        """The difference of every pair of runs by every measure, each with an estimate of its own."""
         first, second = (index.tolist() for index in all_pairs(len(self)))
         names = self.runs.names
         return [
@@ -189,7 +190,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""
         rows = [[*pair[:3], *_shorten(pair[3:])] for pair in self.pairs]
-        more = f"… and {len(rows) - SHOWN:,} more pairs, which --format json has" if len(rows) > SHOWN else ""
+        more = f"… and {len(rows) - SHOWN:,} more pairs; --format json shows all" if len(rows) > SHOWN else ""
         return Table(["measure", "first", "second", "difference", *SHORT], rows[:SHOWN], more=more)
 
     def segments_table(self) -> Table:
@@ -200,7 +201,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         return Table(["segment", "n", "run", "measure", "mean", *SHORT], rows)
 
     def data_table(self) -> Table:
-        """Return one row per run and measure with all that is known; of segments, too, where there are any."""
+        """Return one row per run and measure with all fields, also for each segment if there are any."""
         header = ["run", "measure", *Estimated._fields]
         rows: list[list[Cell]] = [[run, measure, *found] for run, by in self.items() for measure, found in by.items()]
         if not self.segments:
@@ -209,11 +210,11 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         return Table(["segment", *header], [[name, *row] for name, of in parts.items() for row in of])
 
     def pairs_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of the pairs, of pandas, polars or pyarrow."""
+        """Return the pairs as a dataframe of pandas, polars or pyarrow."""
         return Table(EstimatedPair._fields, [list(pair) for pair in self.pairs]).to_frame(library)
 
     def summary(self) -> str:
-        """Return what is known by the first measure, and what the judge's labels are worth."""
+        """Return sentences with the estimates by the first measure, and the worth of the judge's labels."""
         measure, best = next(iter(self.runs.measures)), self.runs.names[0]
         found = self[best][measure]
         told = [
@@ -236,27 +237,27 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         return f" ({100 * (1 - self.alpha):g} % interval {' … '.join(ends)})"
 
     def _say_worth(self, worth: float | None, use: int) -> str:
-        """Say what the judge's labels are worth to the mean of the best run."""
+        """Return a sentence about the worth of the judge's labels for the mean of the best run."""
         if use != USED:
             return f"The judge's labels add nothing: {REASONS[use]}."
         if worth is None:
-            return "By human labels alone there is no interval: they give every query the same value."
+            return "Human labels alone give no interval, since they give every query the same value."
         count = round(worth)
         if count == 0:
-            return "To this mean, the judge's labels are worth no human query."
+            return "For this mean, the judge's labels are worth no human query."
         if count > 0:
-            return f"To this mean, the judge's labels are worth {count_of(count, 'more human query')}."
+            return f"For this mean, the judge's labels are worth {count_of(count, 'more human query')}."
         return f"The judge's labels make it less precise, as if people had judged {-count:,} fewer."
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the answer, the means, the differences, and the segments where there are any."""
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
+        """Return the answer, the means, the differences, and the segments if there are any."""
         sections: list[Section] = [self.summary(), self.table()]
         if self.pairs:
             sections.append(self.pairs_table())
         return [*sections, *([self.segments_table()] if self.segments else [])]
 
     def remarks(self) -> list[str]:
-        """Return how it was estimated, and what the columns are."""
+        """Return the method of estimation, and the meaning of the columns."""
         n, total = len(self.runs.queries), len(self.runs.every)
         level, settings = f"Intervals: {100 * (1 - self.alpha):g} % t intervals", self.runs.settings
         policies = f"for {TARGETS[self.target]}. Ties: {settings.ties}, {settings.precision} precision."
@@ -282,7 +283,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents, and where the judge was not used."""
+        """What was noticed about queries and documents, and which estimates do not use the judge."""
         uses = np.concatenate([found.use for found in [*self.means, *self.differences]])
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [
@@ -293,7 +294,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         return [*notes, *self.runs.notes]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, values in full."""
+        """Return the result as plain data with all digits."""
         return {
             "summary": self.summary(),
             "target": self.target,
@@ -328,14 +329,14 @@ def estimate(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> Estimation:
-    """Estimate the means of runs from human labels of some queries and a judge's labels of all of them.
+    """Estimate the means of runs from human labels of some queries and a judge's labels of all queries.
 
-    `human` and `judge` are qrels; people judged a random sample of the queries of `judge`, which `sample` draws.
-    `target` is what the means are of: queries "like" these, or "these" queries of the judge. `slope` says how far the
-    means follow the judge: "auto" estimates that, "least-squares" does as textbooks do, and 1 is PPI. `by`, {query:
-    segment} of every query of the judge, a column of its qrels, or a table of both, estimates each segment by itself,
-    which takes five human queries each. `queries` may be a list of the queries of the judge that count. The rest is as
-    in evaluate.
+    `human` and `judge` are qrels. People should have judged a random sample of the queries of `judge`, as `sample`
+    draws it. `target` is the population of the means: queries "like" these, or "these" queries of the judge. `slope` is
+    how closely the means follow the judge: "auto" estimates it, with calibrated intervals; "least-squares" estimates it
+    as in textbooks; 1 is PPI. `by` estimates each segment separately, which needs five human queries in each: it is
+    {query: segment} for every query of the judge, a column of its qrels, or a table of both. `queries` may be a list of
+    the judge's queries that count. The other parameters are those of evaluate.
     """
     check_choices(target, slope)
     check_alpha(alpha)

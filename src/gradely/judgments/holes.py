@@ -1,4 +1,4 @@
-"""holes: what unjudged documents could change, and which of them to judge."""
+"""holes: what unjudged documents could change, and which of them to judge next."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("nDCG@10",)
-"""the measure where none is named: of others, differences may only have bounds"""
+"""the default measure; for others, ranges of differences may only be bounds"""
 
 
 class OpenPair(NamedTuple):
@@ -33,18 +33,18 @@ class OpenPair(NamedTuple):
     b: str
     measure: str
     difference: float
-    """as the judgments have it"""
+    """the difference by the judgments, where unjudged documents count as not relevant"""
     low: float
     high: float
     decided: bool
-    """whether no labels change which of both is better, or that they are equal"""
+    """whether the same run is better, or both are equal, whatever the labels"""
     exact: bool
-    """False where the ends are bounds, which perhaps no labels reach: then more pairs may be decided"""
+    """whether some labels reach the ends of the range; if not, more pairs may in fact be decided"""
 
 
 @dataclass(eq=False, repr=False)
 class Holes(Result):
-    """The range of every mean, and of every difference, over all labels that unjudged documents may have.
+    """The range of every mean and every difference over all labels that unjudged documents may have.
 
     >>> from gradely import holes
     >>> h = holes({"q": {"a": 1, "b": 0}}, {"one": {"q": ["a", "x", "b"]}, "two": {"q": ["b", "y"]}}, ["P@2"])
@@ -59,11 +59,11 @@ class Holes(Result):
     names: list[str]
     found: LabelRanges
     queries: list[str]
-    """those that count"""
+    """the queries that count"""
 
     @property
     def measures(self) -> list[str]:
-        """The measures."""
+        """The names of the measures."""
         return list(self.found.bounds)
 
     @cached_property
@@ -72,7 +72,7 @@ class Holes(Result):
 
     @cached_property
     def values(self) -> dict[str, dict[str, float]]:
-        """{run: {measure: mean}}, as the judgments have it."""
+        """The means by the judgments, {run: {measure: mean}}."""
         return {
             name: {measure: float(mean[i]) for measure, (mean, _) in self._means.items()}
             for i, name in enumerate(self.names)
@@ -80,7 +80,7 @@ class Holes(Result):
 
     @cached_property
     def ranges(self) -> dict[str, dict[str, tuple[float, float]]]:
-        """{run: {measure: (low, high)}} of the means."""
+        """The ranges of the means, {run: {measure: (low, high)}}."""
         return {
             name: {measure: (float(low[i]), float(high[i])) for measure, (_, (low, high)) in self._means.items()}
             for i, name in enumerate(self.names)
@@ -88,7 +88,7 @@ class Holes(Result):
 
     @cached_property
     def by_query(self) -> dict[str, dict[str, dict[str, tuple[float, float]]]]:
-        """{run: {measure: {query: (low, high)}}}."""
+        """The ranges by query, {run: {measure: {query: (low, high)}}}."""
         every = {measure: bounds.ranges() for measure, bounds in self.found.bounds.items()}
         return {
             name: {measure: self._of_queries(low[i], high[i]) for measure, (low, high) in every.items()}
@@ -102,7 +102,7 @@ class Holes(Result):
 
     @cached_property
     def pairs(self) -> list[OpenPair]:
-        """Every pair of runs by every measure, in the order in which the runs were given."""
+        """Every pair of runs by every measure, in the order of the runs."""
         return [pair for measure in self.measures for pair in self._pairs(measure)]
 
     def _pairs(self, measure: str) -> list[OpenPair]:
@@ -117,16 +117,16 @@ class Holes(Result):
 
     @property
     def unjudged(self) -> dict[str, int]:
-        """By measure: how many unjudged documents can be in the top of one of the runs."""
+        """The number of unjudged documents that can be at the top of at least one run, by measure."""
         return self.found.unjudged
 
     def judge(self, count: int | None = None, measure: MeasureLike | None = None) -> "ToJudge":
-        """Return which documents to judge next, those first that leave most open by a measure, the first by default.
+        """Return the documents to judge next by a measure, which is the first by default; highest worth first.
 
-        The worth of a document is its share of what is open, so that all documents together are worth 1: of the range
-        of the only run, or of the difference of two. Of several open pairs, those that are near a decision count more.
-        Where a measure is a sum, as P and DCG are, a range shrinks by just that share, whatever the label turns out to
-        be. Without `count`, all documents that are worth something are listed.
+        The worth of a document is its share of the range of the difference of two runs, or of the range of a single
+        run, so the worths of all documents add up to 1. Of several open pairs, those near a decision count more. If the
+        measure is a sum, like P and DCG, judging the document narrows the range by exactly this share, whatever its
+        label. Without `count`, all documents with a positive worth are listed.
         """
         name = self.measures[0] if measure is None else next(iter(parse_all(measure)))
         if name not in self.measures:
@@ -156,12 +156,12 @@ class Holes(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What is assumed of labels, where ends are bounds, and what happened to queries and documents."""
+        """What was assumed about labels, which ranges are bounds, and what was noticed about queries and documents."""
         bounds = list(self.found.bounds.values())
         return [
             *_note_labels(self),
             *_note_depths(self),
-            *_note_bounds("bounds", self, {name: not of.exact for name, of in self.found.bounds.items()}, "ranges"),
+            *_note_bounds("bounds", self, {name: not of.exact for name, of in self.found.bounds.items()}, "the ranges"),
             *_note_bounds(
                 "bounds",
                 self,
@@ -169,13 +169,13 @@ class Holes(Result):
                     name: of.exact and not of.exact_pairs and len(self.names) > 1
                     for name, of in self.found.bounds.items()
                 },
-                "ranges of differences",
+                "the ranges of differences",
             ),
             *bounds[0].runs.notes,
         ]
 
     def summary(self) -> str:
-        """Return the answer by the first measure in a sentence."""
+        """Return a sentence with the answer by the first measure."""
         measure, first = self.measures[0], self.names[0]
         open_documents = count_of(self.unjudged[measure], "unjudged document")
         where = f"in the top {self.found.depths[measure]:,}"
@@ -197,14 +197,14 @@ class Holes(Result):
         return f"{of} pairs of runs {are} decided by {measure}, whatever {labels}."
 
     def table(self) -> Table:
-        """Return one row per measure and run: its mean, the range of it, and how wide that is."""
+        """Return one row per measure and run: the mean, its range, and the width of the range."""
         table = self.data_table()
         widths = [self.ranges[str(name)][str(measure)] for measure, name, *_ in table.rows]
         rows = [[*row, high - low] for row, (low, high) in zip(table.rows, widths, strict=True)]
         return Table([*table.header, "high - low"], rows)
 
     def data_table(self) -> Table:
-        """Return one row per measure and run: its mean, and the range of it."""
+        """Return one row per measure and run: the mean and its range."""
         rows: list[list[Cell]] = [
             [measure, name, self.values[name][measure], *self.ranges[name][measure]]
             for measure in self.measures
@@ -213,7 +213,7 @@ class Holes(Result):
         return Table(["measure", "run", "value", "low", "high"], rows)
 
     def pairs_table(self) -> Table:
-        """Return one row per measure and pair: the difference, the range of it, and whether it is decided."""
+        """Return one row per measure and pair: the difference, its range, and whether it is decided."""
         rows: list[list[Cell]] = [
             [pair.measure, pair.a, pair.b, pair.difference, pair.low, pair.high, "yes" if pair.decided else "no"]
             for pair in self.pairs
@@ -221,7 +221,7 @@ class Holes(Result):
         return Table(["measure", "a", "b", "a - b", "low", "high", "decided"], rows)
 
     def caption(self) -> str:
-        """Return what the numbers are of."""
+        """Return a description of the data, the settings and the possible labels."""
         settings = next(iter(self.found.bounds.values())).runs.stacked.settings
         policies = settings.describe(weighted=self.found.weights is not None)
         return (
@@ -230,24 +230,24 @@ class Holes(Result):
             f"{self.found.labels}"
         )
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the answer, the range of every run and of every difference."""
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
+        """Return the answer, and the ranges of all means and differences."""
         sections: list[Section] = [self.summary(), self.table()]
         if len(self.names) > 1:
             pairs = self.pairs_table()
             rest = len(pairs.rows) - MOST
-            more = f"… and {rest:,} more pairs, which --format json has" if rest > 0 else ""
+            more = f"… and {rest:,} more pairs; --format json shows all" if rest > 0 else ""
             sections.append(pairs._replace(rows=pairs.rows[:MOST], more=more))
         return sections
 
     def remarks(self) -> list[str]:
-        """Return what the numbers are of, and what to type to know more."""
+        """Return the caption and, if a pair is undecided, what to type next."""
         undecided = not all(pair.decided for pair in self.pairs if pair.measure == self.measures[0])
         hint = "`gradely holes --judge 20` lists the documents to judge first"
         return [self.caption(), *([hint] if undecided else [])]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, values in full."""
+        """Return the result as plain data with all digits."""
         return {
             "summary": self.summary(),
             "caption": self.caption(),
@@ -272,7 +272,7 @@ class Holes(Result):
 
 
 def _say_pair(pair: OpenPair) -> str:
-    """Return who is better of two runs, or that nobody can know, up to the labels that this is about."""
+    """Return the beginning of a sentence that says which of two runs is better, or that the pair is undecided."""
     if not pair.decided:
         now = f"{pair.a} - {pair.b} is {pair.difference:+.4f} by {pair.measure}"
         if not pair.exact:
@@ -288,12 +288,12 @@ def _say_pair(pair: OpenPair) -> str:
 def _note_labels(holes: Holes) -> list[Note]:
     if not holes.found.labels.assumed:
         return []
-    text = "no judged document has a label above 0, so that 1 is taken for the label of a relevant one"
+    text = "no judged document has a label above 0, so 1 is assumed to be the label of relevant documents"
     return [Note("labels", len(holes.queries), len(holes.queries), text)]
 
 
 def _note_depths(holes: Holes) -> list[Note]:
-    """Say how deep documents are open for measures that look deeper than that, or have no cut-off."""
+    """Name the measures that depend on deeper ranks than those whose documents may be relevant."""
     shallow = [
         name
         for name, bounds in holes.found.bounds.items()
@@ -308,12 +308,12 @@ def _note_depths(holes: Holes) -> list[Note]:
 
 def _note_bounds(kind: str, holes: Holes, flags: dict[str, bool], what: str) -> list[Note]:
     names = [name for name, flag in flags.items() if flag]
-    text = f"{what} of {', '.join(names)} are bounds: no labels lead out of them, but perhaps none reach their ends"
+    text = f"{what} of {', '.join(names)} are bounds: no labels lead outside, but possibly none reach their ends"
     return [Note(kind, len(names), len(holes.measures), text)] if names else []
 
 
 class Unjudged(NamedTuple):
-    """A document to judge, and how much of what is open depends on it."""
+    """A document to judge, and the share of the open ranges that depends on it."""
 
     query: str
     document: str
@@ -322,16 +322,16 @@ class Unjudged(NamedTuple):
 
 @dataclass(eq=False, repr=False)
 class ToJudge(Result):
-    """Documents to judge, the most important ones first."""
+    """Documents to judge, highest worth first."""
 
     measure: str
     documents: list[Unjudged]
     total: int
-    """how many documents are worth something"""
+    """the number of documents with a positive worth"""
     pairs: int
     undecided: int
     elsewhere: list[str]
-    """other measures by which pairs are open"""
+    """the other measures by which pairs are open"""
     notes: tuple[Note, ...] = ()
 
     def table(self) -> Table:
@@ -339,7 +339,7 @@ class ToJudge(Result):
         return Table(list(Unjudged._fields), [list(document) for document in self.documents])
 
     def remarks(self) -> list[str]:
-        """Return what the worth is of, and by which other measures there is something to judge."""
+        """Return what the worth means, and which other measures have open pairs."""
         if not self.elsewhere:
             return [self._about()]
         others = f"pairs are open by {list_names(self.elsewhere)}"
@@ -367,19 +367,19 @@ class ToJudge(Result):
 
 
 DIGITS = 12
-"""decimals by which documents are worth the same: sums may differ in the last ones"""
+"""the decimals to which worths are compared, since the last digits of sums are not reliable"""
 NEAREST = 0.01
-"""a difference that is nearer to its decision counts as this share of its width away from it"""
+"""the least distance of a difference from its decision, as a share of its width"""
 LEAST = 1e-300
-"""so that nothing is divided by 0 where nothing is open"""
+"""the least divisor, which avoids division by 0 if nothing is open"""
 
 
 def worth_of(found: LabelRanges, measure: str, first: Ints, second: Ints) -> Floats:
-    """Return how much of the ranges of open differences depends on each open document, added up.
+    """Return how much of the ranges of open differences depends on each open document, summed over the differences.
 
-    The width of a query is shared by its open documents in proportion to what they weigh; equally, where none weighs
-    anything but all change what is ideal. A difference counts the more, the less it lacks for a decision: how far the
-    nearer end of its range is from 0.
+    The width of a range on a query is divided among its open documents in proportion to their weights, or equally if
+    all weights are 0 and the documents change only the ideal ranking. Each difference is divided by its distance from a
+    decision, which is the distance of the nearer end of its range from 0.
     """
     low, high = (end[found.counted].T * found.shares for end in found.bounds[measure].differences(first, second))
     ends = low.sum(axis=1), high.sum(axis=1)
@@ -388,13 +388,13 @@ def worth_of(found: LabelRanges, measure: str, first: Ints, second: Ints) -> Flo
 
 
 def worth_alone(found: LabelRanges, measure: str) -> Floats:
-    """Return how much of the range of the only run depends on each open document; shared as that of differences is."""
+    """Return how much of the range of the only run depends on each open document."""
     low, high = (end[:, found.counted] * found.shares for end in found.bounds[measure].ranges())
     return _share(found, measure, high - low, np.abs)
 
 
 def _share(found: LabelRanges, measure: str, width: Floats, weigh: Callable[[Floats], Floats]) -> Floats:
-    """Return what each open document gets of widths, [rows, queries that count], by the weights of their query."""
+    """Divide widths [rows, queries that count] among the open documents of each query by their weights."""
     bounds = found.bounds[measure]
     stop, worth = np.cumsum(bounds.open_of), np.zeros(int(bounds.open_of.sum()))
     for column, query in enumerate(found.counted.tolist()):
@@ -426,13 +426,13 @@ def holes(
     exclude_self: bool = False,
     weights: Any = None,
 ) -> Holes:
-    """Find the range of each measure, and of the difference of each two runs, over all labels of unjudged documents.
+    """Find the range of each measure, and of the difference of each pair of runs, over labels of unjudged documents.
 
-    `runs` are {name: run} or paths. `labels` are those that an unjudged document may have, by default all labels of the
-    qrels; `top` stands for all numbers from 0 to that. A document is open down to `depth` in the ranking of any of the
-    runs, by default down to the cut-off of the measure, or 100 where it has none; other unjudged documents count as not
-    relevant. All runs share the label of a document. The rest is as in evaluate; ties may not be best or worst, which
-    would choose the order by the labels.
+    `runs` are {name: run} or paths. `labels` are the labels that an unjudged document may have, by default all labels
+    of the qrels; `top` allows all numbers from 0 to this one. Unjudged documents down to `depth` in the ranking of any
+    run may have any of these labels, the same in all runs; the others count as not relevant. The default depth is the
+    cut-off of the measure, or 100 without one. The other parameters are those of evaluate, but ties may not be best or
+    worst, whose order would depend on the labels.
     """
     policy, only = split_queries(queries)
     settings = Settings(

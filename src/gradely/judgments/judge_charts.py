@@ -1,4 +1,4 @@
-"""Charts of judges: how far each two agree, and what runs are worth by each of them."""
+"""Charts of judges: the agreement of each pair of judges, and the means of runs by each judge."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -9,19 +9,19 @@ if TYPE_CHECKING:
     from gradely.judgments.judges import Judges
 
 CELL = 34
-"""height of a row of the matrix, in pixels"""
+"""the height of a row of the matrix in pixels"""
 ROW = 26
-"""height of a row of the leaderboard"""
+"""the height of a row of the leaderboard in pixels"""
 LIGHT, DARK = "#eef3f8", "#0b4f8a"
-"""of no agreement and of full agreement: the darker, the better, in grey, too"""
+"""the colours of no agreement and of full agreement; darker is better, also in greyscale"""
 PALE = 0.71
-"""up to this κ, a dark number on a cell has more contrast than a white one: at least 4.2 : 1 either way"""
+"""up to this κ, a dark number in a cell has more contrast than a white one; both have at least 4.2 : 1"""
 MOST_NUMBERS = 25
-"""with more judges, there is no room for numbers in the cells"""
+"""the most judges for which cells have space for numbers"""
 
 
 def agreement_chart(judges: "Judges", names: Sequence[str]) -> Any:
-    """Return the matrix of κ of each two judges, under these names; darker is better, whatever the colours."""
+    """Return the matrix of κ of each pair of judges, labelled with these names; darker is better."""
     alt, known = altair(), {(pair.first, pair.second): pair for pair in judges.agreements}
     rows = []
     for i, first in enumerate(judges.names):
@@ -49,9 +49,9 @@ def agreement_chart(judges: "Judges", names: Sequence[str]) -> Any:
 
 
 def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence[str]) -> Any:
-    """Return the mean of each run by the first measure: a diamond by the first judge, rings by the others.
+    """Return a chart of the mean of each run by the first measure: a diamond for the first judge, rings for the others.
 
-    A triangle and a line are the mean over all judges and its interval over queries and judges.
+    A triangle with a line is the mean over all judges and its interval over queries and judges.
     """
     alt, runs = altair(), judges.runs
     assert runs is not None
@@ -87,6 +87,6 @@ def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence
     others = draw([row for row in values if row["kind"] != kinds[0]]).mark_point(size=45, filled=False, opacity=0.8)
     first = draw([row for row in values if row["kind"] == kinds[0]]).mark_point(size=90, filled=True, opacity=1)
     dots = draw(means).mark_point(size=90, filled=True, opacity=1)
-    points = [one.encode(x=x, y=y, tooltip=tip, **look) for one in (others, first)]
+    points = [layer.encode(x=x, y=y, tooltip=tip, **look) for layer in (others, first)]
     centre = dots.encode(x=x, y=y, tooltip=[tip[0], tip[2]], **look)
     return alt.layer(lines, *points, centre).properties(width="container", height=ROW * len(run_names) + 10)

@@ -1,4 +1,4 @@
-"""judges: how far several judges agree, and whether what is concluded about runs survives the judge."""
+"""judges: how far several judges agree, and whether conclusions about runs depend on the judge."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -32,18 +32,18 @@ from gradely.settings import Correction, Precision, Settings, TiePolicy
 from gradely.tables import Cell, MarkedNumber, Table, count_of
 
 FEW_JUDGES = 4
-"""the most judges of which all pairs are printed, and a column each; of more, those with the first judge"""
+"""the most judges for which all pairs are printed; for more judges, only pairs with the first one"""
 SHOWN = 30
-"""how many pairs of runs are printed"""
+"""the most pairs of runs to print"""
 SCALE = 5
-"""how many labels are named that only one judge gives"""
+"""the most labels to name in a note about a judge's scale"""
 CHART = 44
-"""width of a column of the chart, in pixels"""
+"""the width of a column of the chart in pixels"""
 
 
 @dataclass(eq=False, repr=False)
 class Judges(Result):
-    """Several judges of the same documents, and the scores of runs by each of them.
+    """The agreement of several judges, and the scores of runs by each of them.
 
     >>> from gradely import judges
     >>> a = {"q1": {"d1": 1, "d2": 0}, "q2": {"d1": 1, "d2": 0}}
@@ -56,7 +56,7 @@ class Judges(Result):
     together: SeveralQrels
     agreement: Agreement
     runs: ByJudge | None
-    """the values of the runs, best first; None without runs"""
+    """the values of the runs, best first, or None without runs"""
     settings: Settings
     alpha_level: float
     about: list[Note]
@@ -64,7 +64,7 @@ class Judges(Result):
 
     @property
     def names(self) -> list[str]:
-        """The judges."""
+        """The names of the judges."""
         return list(self.qrels)
 
     def _at(self, name: str) -> int:
@@ -76,27 +76,27 @@ class Judges(Result):
     def kappa(
         self, first: str, second: str, weights: Literal["linear", "quadratic"] | None = None
     ) -> Coefficient | None:
-        """Return Cohen's κ of two judges, a number with `low` and `high`; None where it is undefined.
+        """Return Cohen's κ of two judges, a number with the attributes `low` and `high`, or None if it is undefined.
 
-        `weights` say what a disagreement costs: all the same, or by the distance of the labels, linear or quadratic.
+        By default, all disagreements have equal weight; `weights` makes it depend on the distance of the labels.
         """
         return self.agreement.kappa(self._at(first), self._at(second), weights or "none")
 
     def alpha(self, metric: Literal["ordinal", "nominal", "interval"] = "ordinal") -> Coefficient | None:
-        """Return Krippendorff's α of all judges, a number with `low` and `high`; None where it is undefined."""
+        """Return Krippendorff's α of all judges, a number with `low` and `high`, or None if it is undefined."""
         return self.agreement.alpha(metric)
 
     def confusion(self, first: str, second: str) -> Table:
-        """Return how often the first judge gives the label of the row, and the second that of the column."""
+        """Return the confusion table of two judges, with the labels of the first in rows."""
         counts = self.agreement.confusion(self._at(first), self._at(second)).sum(axis=0).astype(int)
         labels = [f"{label:g}" for label in self.agreement.scale.tolist()]
         rows = [[label, *row] for label, row in zip(labels, counts.tolist(), strict=True)]
         return Table([f"{first} \\ {second}", *labels], rows)
 
     def merge(self, how: Literal["mean", "median", "majority"] | None = None, fill: str | None = None) -> Qrels:
-        """Return one qrels of all: the mean, median or majority of the judges; its notes count what was decided.
+        """Return the mean, median or majority of the judges as one qrels, with notes that count what was merged.
 
-        `fill` is a judge whose labels are taken only where no other judge has one.
+        `fill` is a judge whose labels are used only for documents that no other judge has labelled.
         """
         if fill is not None:
             self._at(fill)
@@ -117,12 +117,12 @@ class Judges(Result):
 
     @cached_property
     def agreements(self) -> list[AgreedPair]:
-        """Every pair of judges."""
+        """The agreement of every pair of judges."""
         return [self._agreed(i, j) for i, j in combinations(range(len(self.names)), 2)]
 
     @cached_property
     def pairs(self) -> list[JudgedPair]:
-        """Every pair of runs by every measure: which judges prefer which, and whether that is significant."""
+        """Every pair of runs by every measure: how many judges prefer each run, and how many significantly."""
         return self.runs.rows() if self.runs is not None else []
 
     def dependent_pairs(self, measure: str | None = None) -> list[JudgedPair]:
@@ -141,14 +141,14 @@ class Judges(Result):
         }
 
     def _beside(self, *, every: bool = False) -> tuple[list[str], list[tuple[int, int, list[Cell]]]]:
-        """Return names of columns, and the pairs of judges that are printed: of many judges, those with the first."""
+        """Return column names and the pairs of judges to print: all, or those with the first of many judges."""
         names = self.names
         if every or len(names) <= FEW_JUDGES:
             return ["judge", "and"], [(i, j, [names[i], names[j]]) for i, j in combinations(range(len(names)), 2)]
         return [f"{names[0]} and"], [(0, j, [name]) for j, name in enumerate(names) if j]
 
     def agreement_table(self) -> Table:
-        """Return one row per pair of judges, or, of many judges, per judge beside the first."""
+        """Return one row per pair of judges; for many judges, only pairs with the first."""
         header, pairs = self._beside()
         by = {(pair.first, pair.second): pair for pair in self.agreements}
         rows: list[list[Cell]] = []
@@ -156,11 +156,11 @@ class Judges(Result):
             pair = by[self.names[i], self.names[j]]
             rows.append([*who, *pair[2:5], *_with_ends(pair.kappa), _plain(pair.quadratic)])
         hidden = len(self.agreements) - len(pairs)
-        more = f"… and {count_of(hidden, 'pair')} of judges more, which --format json has" if hidden else ""
+        more = f"… and {count_of(hidden, 'more pair')} of judges; --format json shows all" if hidden else ""
         return Table([*header, "shared", "same", "bias", "κ", "low", "high", "quadratic"], rows, more=more)
 
     def runs_table(self) -> Table:
-        """Return one row per run and measure: the mean over judges, its interval, and the values by the judges."""
+        """Return one row per run and measure: the mean over judges, its interval, and the means by the judges."""
         runs = self._with_runs()
         several = len(runs.measures) > 1
         rows: list[list[Cell]] = []
@@ -190,7 +190,7 @@ class Judges(Result):
         return Table(["run", "mean", "low", "high", *self.names], rows)
 
     def kappa_table(self) -> Table:
-        """Return the matrix of κ of each two judges."""
+        """Return the matrix of κ of each pair of judges."""
         known = {(pair.first, pair.second): pair.kappa for pair in self.agreements}
         rows: list[list[Cell]] = [
             [first, *(_plain(known.get((first, second), known.get((second, first)))) for second in self.names)]
@@ -199,25 +199,25 @@ class Judges(Result):
         return Table(["judge", *self.names], rows)
 
     def pairs_of_judges_table(self) -> Table:
-        """Return one row per pair of judges, with all that is known of their agreement."""
+        """Return one row per pair of judges, with all coefficients of agreement."""
         return Table(["first", *AGREED[1:]], [_flatten(pair) for pair in self.agreements])
 
     def mean_intervals(self, measure: int = 0) -> tuple[list[float | None], list[float | None]]:
-        """Return the ends of the intervals of the means over judges; None where there is none."""
+        """Return the ends of the intervals of the means over judges; None if there is no interval."""
         low, high = self._intervals(measure)
         return to_optional(low), to_optional(high)
 
     def chart(self) -> Any:
-        """Return an altair chart of how far each two judges agree."""
+        """Return an Altair chart of the agreement of each pair of judges."""
         from gradely.comparison.charts import style
         from gradely.judgments.judge_charts import agreement_chart
 
         return style(agreement_chart(self, self.names).properties(width=CHART * len(self.names)))
 
     def to_html(self, title: str = "Judges", *, command: str = "") -> str:
-        """Return one self-contained page: the answer, runs by judge, what depends on the judge, agreement.
+        """Return a self-contained HTML page: the answer, runs by judge, pairs that depend on the judge, agreement.
 
-        `command` is what the page says it was made by.
+        `command` is the command line that the page names as its origin.
         """
         from gradely.report.judges import judges_page
 
@@ -229,9 +229,9 @@ class Judges(Result):
         return keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.difference)
 
     def order_table(self, measure: int = 0, *, every: bool = False) -> Table:
-        """Return how alike each two judges rank the runs by a measure, for all runs and for the best ten.
+        """Return how similarly pairs of judges rank the runs by a measure, for all runs and for the best ten.
 
-        Of many judges these are those beside the first, unless `every` pair is asked for.
+        For many judges, only pairs with the first are included, unless `every` is true.
         """
         runs = self._with_runs()
         tables, columns = [*runs.tau(measure)], ["τ", "τ_AP"]
@@ -254,16 +254,16 @@ class Judges(Result):
             for pair in pairs[:most]
         ]
         hidden = 0 if most is None else len(pairs) - most
-        more = f"… and {count_of(hidden, 'pair')} more, which --format json has" if hidden > 0 else ""
+        more = f"… and {count_of(hidden, 'more pair')}; --format json shows all" if hidden > 0 else ""
         return Table(["first", "second", "mean", "least", "most", "better", "significant"], rows, more=more)
 
     def _with_runs(self) -> ByJudge:
         if self.runs is None:
-            raise DataError("there are no runs: name some to see what they are worth by each judge")
+            raise DataError("there are no runs: name runs to evaluate them by each judge")
         return self.runs
 
     def table(self) -> Table:
-        """Return the runs by judge, or the agreement of the judges where there are no runs."""
+        """Return the runs by judge or, without runs, the agreement of the judges."""
         return self.agreement_table() if self.runs is None else self.runs_table()
 
     def data_table(self) -> Table:
@@ -279,7 +279,7 @@ class Judges(Result):
         return Table(["run", "measure", "judge", "mean"], rows)
 
     def summary(self) -> str:
-        """Return whether the conclusion survives the judge, where there are runs, and how far the judges agree."""
+        """Return sentences about the agreement of the judges and, with runs, whether the conclusion depends on them."""
         shared = int(np.count_nonzero((self.agreement.codes >= 0).sum(axis=1) > 1))
         agreement = (
             describe_two(self.agreements[0], self.level)
@@ -290,10 +290,10 @@ class Judges(Result):
 
     @property
     def level(self) -> str:
-        """The level of the intervals, in words."""
+        """The confidence level as text."""
         return f"{100 * (1 - self.alpha_level):g} %"
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the answer and the tables."""
         sections: list[Section] = [self.summary()]
         if self.runs is not None:
@@ -308,7 +308,7 @@ class Judges(Result):
         return sections
 
     def remarks(self) -> list[str]:
-        """Return how the numbers came about."""
+        """Return how the numbers were computed."""
         about = (
             "shared: documents that both judged; same: share of equal labels; bias: mean label of the first judge "
             f"minus that of the second; κ: Cohen's kappa, with {self.level} intervals from resampled queries "
@@ -335,11 +335,11 @@ class Judges(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What happened to queries and documents."""
+        """What was noticed about queries, documents and labels."""
         return self.about
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, values in full."""
+        """Return the result as plain data with all digits."""
         alphas = {metric: _entry(self.agreement.alpha(metric)) for metric in ("ordinal", "nominal", "interval")}
         entry: dict[str, Any] = {
             "summary": self.summary(),
@@ -377,7 +377,7 @@ AGREED = (
     *("first", "second", "documents", "same", "difference"),
     *(f"{name}{end}" for name in ("kappa", "linear", "quadratic", "alpha") for end in ("", "_low", "_high")),
 )
-"""the fields of AgreedPair, with the ends of intervals, as programs read them"""
+"""the fields of AgreedPair, with the ends of intervals, in machine-readable formats"""
 
 
 def _flatten(pair: AgreedPair) -> list[Cell]:
@@ -419,9 +419,9 @@ def judges(
 ) -> Judges:
     """Compare judges: how far their labels agree, and the scores of runs by each of them.
 
-    `qrels` are {"nist": qrels, "gpt4o": qrels}, a list of files, or one table with a column `judge`, or with one column
-    of labels per rater, which `raters` names. `runs` may be left out. Runs are evaluated on the queries that all judges
-    have, and pairs of runs are tested by each judge, with `correction` and `alpha` as in compare. The rest is as there.
+    `qrels` are {"nist": qrels, "gpt4o": qrels}, a list of files, one table with a column `judge`, or one table with a
+    column of labels per rater, named by `raters`. `runs` are optional. They are evaluated on the queries that all
+    judges have, and pairs of runs are tested by each judge. The other parameters are those of compare.
     """
     settings = Settings(
         ties, "qrels", judged_only, precision, seed, threads, "zero", exclude_self, duplicates, document_pattern
@@ -442,7 +442,7 @@ def judges(
 
 
 def _known(judge: str, qrels: Qrels, names: set[str] | None) -> list[str] | None:
-    """Return which of the selected queries a judge has; refuse a judge who has none of them."""
+    """Return the selected queries that a judge has; refuse a judge who has none of them."""
     if names is None:
         return None
     known = [query for query in qrels.queries if query in names]
@@ -452,7 +452,7 @@ def _known(judge: str, qrels: Qrels, names: set[str] | None) -> list[str] | None
 
 
 def _agree(together: SeveralQrels, alpha: float, seed: int) -> Agreement:
-    """Return the labels of all judges, documents by name; refuse judges who have no document in common."""
+    """Return the agreement of all judges; refuse judges who have no document in common."""
     labels = together.labels
     if not (np.count_nonzero(~np.isnan(labels), axis=1) > 1).any():
         (one, first), (other, second) = list(together.qrels.items())[:2]
@@ -460,6 +460,7 @@ def _agree(together: SeveralQrels, alpha: float, seed: int) -> Agreement:
             f"no document was judged by two judges: {one} has query {clip(first.queries[0])} with document "
             f"{clip(first.docs[0])}, {other} {clip(second.queries[0])} with {clip(second.docs[0])}"
         )
+    # queries are numbered by name, so bootstrap draws do not depend on input order
     order = sorted(range(len(together.queries)), key=together.queries.__getitem__)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
@@ -467,20 +468,20 @@ def _agree(together: SeveralQrels, alpha: float, seed: int) -> Agreement:
 
 
 def _note_shared(together: SeveralQrels) -> list[Note]:
-    """Say how many documents not all judges have."""
+    """Count the documents that some judges have not labelled."""
     given = np.count_nonzero(~np.isnan(together.labels), axis=1)
     judges, size = together.labels.shape[1], len(given)
     partial = int(np.count_nonzero(given < judges))
     if not partial:
         return []
     alone = int(np.count_nonzero(given == 1))
-    only = f", {alone:,} of them by one alone" if alone else ""
+    only = f", {alone:,} of them by a single judge" if alone else ""
     text = f"{partial:,} of {count_of(size, 'document')} {'was' if partial == 1 else 'were'} not judged by all{only}"
     return [Note("partial", partial, size, text)]
 
 
 def _note_scales(together: SeveralQrels) -> list[Note]:
-    """Name judges with labels outside the range of all others, by another scale or by mistake."""
+    """Name judges with labels outside the range of all others, who may use another scale or have made mistakes."""
     notes = []
     for j, judge in enumerate(together.qrels):
         own, others = together.labels[:, j], np.delete(together.labels, j, axis=1)

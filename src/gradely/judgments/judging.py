@@ -1,4 +1,4 @@
-"""simulate_judging: how many judgments decide which of two runs is better, in the order of worth and by rank."""
+"""simulate_judging: how many judgments it takes to decide which of two runs is better, by worth and by rank."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -26,22 +26,22 @@ from gradely.settings import Precision, Settings, TiePolicy
 from gradely.tables import Table, count_of
 
 LOOKS = 50
-"""how often, on the way to all judgments, the decided pairs are counted"""
+"""the number of times that decided pairs are counted during the simulation"""
 
 
 class Judging(NamedTuple):
-    """How many pairs of runs are decided after some judgments."""
+    """The numbers of pairs of runs that are decided after some judgments."""
 
     judgments: int
     by_worth: int
-    """where those documents come first that most depends on, found anew after each step"""
+    """with the documents in the order of their worth, which is computed again after each step"""
     by_rank: int
-    """where the first documents of all runs come first, then the second ones, as in a pool"""
+    """with the documents in the order of their best rank in any run, as in a pool"""
 
 
 @dataclass(eq=False, repr=False)
 class JudgingSimulation(Result):
-    """How soon pairs of runs are decided where judgments come in two orders.
+    """How many judgments it takes to decide pairs of runs, if documents are judged by worth or by rank.
 
     >>> from gradely import simulate_judging
     >>> qrels = {"q": {"a": 1, "b": 0, "c": 0}}
@@ -56,21 +56,21 @@ class JudgingSimulation(Result):
     depth: int
     pairs: int
     total: int
-    """how many judged documents can be in the top of one of the runs"""
+    """the number of judged documents that can be at the top of at least one run"""
     steps: list[Judging]
     notes: tuple[Note, ...] = ()
 
     def needed(self, order: str) -> int:
-        """Return after how many judgments all pairs are decided, in the order by_worth or by_rank."""
+        """Return the number of judgments after which all pairs are decided, in the order by_worth or by_rank."""
         return next(step.judgments for step in self.steps if getattr(step, order) == self.pairs)
 
     def table(self) -> Table:
-        """Return one row per look: judgments, and the pairs that are decided in each order."""
+        """Return one row per step: the number of judgments, and of decided pairs in each order."""
         header = ["judgments", "decided by worth", "decided by rank"]
         return Table(header, [list(step) for step in self.steps])
 
     def summary(self) -> str:
-        """Return in a sentence after how many judgments all pairs are decided."""
+        """Return a sentence with the number of judgments after which all pairs are decided."""
         pairs = "The pair of runs is" if self.pairs == 1 else f"All {self.pairs:,} pairs of runs are"
         worth, rank = self.needed("by_worth"), self.needed("by_rank")
         return (
@@ -78,15 +78,15 @@ class JudgingSimulation(Result):
             f"worth, and after {rank:,} by rank."
         )
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the sentence, and the looks at which more pairs are decided than before."""
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
+        """Return the sentence, and the steps at which more pairs are decided than before."""
         before = [None, *(step[1:] for step in self.steps)]
         news = [list(step) for step, last in zip(self.steps, before, strict=False) if step[1:] != last]
         return [self.summary(), self.table()._replace(rows=news)]
 
     def remarks(self) -> list[str]:
-        """Return what is simulated."""
-        text = f"begins without judgments and hands out those of the {self.total:,} judged documents in the top"
+        """Return a description of the simulation."""
+        text = f"begins without judgments and reveals those of the {self.total:,} judged documents in the top"
         return [f"{text} {self.depth:,} of the runs; other documents count as not relevant"]
 
     def as_dict(self) -> dict[str, Any]:
@@ -119,10 +119,10 @@ def simulate_judging(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> JudgingSimulation:
-    """Hide all judgments, reveal them in two orders, and count the pairs of runs that are decided on the way.
+    """Hide all judgments, reveal them in two orders, and count the pairs of runs that are decided along the way.
 
-    One order is that of Holes.judge, found anew after each step; the other goes down the rankings, as pools do. The
-    options are those of holes.
+    One order is by the worth of documents as in Holes.judge, computed again after each step; the other is by rank, as
+    in a pool. The parameters are those of holes.
     """
     only = name_queries(queries)
     settings = Settings(
@@ -140,7 +140,7 @@ def simulate_judging(
     judgments.check_certain("holes")
     named = parse_all(measure)
     if len(named) > 1:
-        raise DataError(f"judging is simulated by one measure; found {', '.join(named)}")
+        raise DataError(f"judging is simulated by a single measure; found {', '.join(named)}")
     (name, one), allowed = next(iter(named.items())), Labels.of(judgments, labels, top)
     kind, reach = find_bounds(one, judgments, allowed), depth_of(one, depth)
     opened = open_runs(name_runs(runs), columns, settings)
@@ -166,13 +166,13 @@ def simulate_judging(
 def _bound(
     kind: type[Bounds], measure: Any, world: OpenRuns, labels: Labels, weights: Floats | None, judged: Bools
 ) -> LabelRanges:
-    """Return the ranges that are left where some documents are judged."""
+    """Return the ranges that remain if only some documents are judged."""
     bounds = kind(measure, world._replace(is_open=~judged), labels)
     return LabelRanges({"": bounds}, {}, labels, np.arange(len(world.stacked.qrels)), weights)
 
 
 def _count_decided(bound: Any, world: OpenRuns, looks: list[int], *, by_worth: bool) -> list[int]:
-    """Return how many pairs are decided at each look, where documents are judged in an order."""
+    """Return how many pairs are decided at each look, with documents judged by worth or by rank."""
     first, second = all_pairs(len(world.stacked.names))
     by_rank = np.argsort(world.above, kind="stable")
     judged, worth, counts = np.zeros(len(world.above), bool), np.zeros(len(world.above)), list[int]()
@@ -190,6 +190,6 @@ def _count_decided(bound: Any, world: OpenRuns, looks: list[int], *, by_worth: b
 
 
 def _choose(by_rank: Ints, judged: Bools, worth: Floats, count: int) -> Ints:
-    """Return the documents to judge next: those worth most, and of those worth the same the best placed."""
+    """Return the documents to judge next: those with the highest worth and, among equals, the best rank."""
     rest = by_rank[~judged[by_rank]]
     return rest[np.argsort(-worth[rest].round(DIGITS), kind="stable")][:count]

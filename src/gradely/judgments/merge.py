@@ -1,4 +1,4 @@
-"""One qrels of several: the mean, the median or the majority of judges, and one judge where others have no label."""
+"""Merges several qrels into one: by mean, median or majority, and with a judge who fills in missing labels."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,16 +16,16 @@ WAYS = ("mean", "median", "majority")
 
 
 def merge(qrels: Mapping[str, Qrels], how: str | None = None, fill: str | None = None) -> Qrels:
-    """Return the merged qrels, whose notes count what was merged, decided and filled.
+    """Return the merged qrels, with notes that count merged and filled labels.
 
-    `how` is needed where more than one judge is left beside `fill`, the judge whose labels are taken where no other
-    judge has one. The majority is the label that most judges give, the lowest of those where several are as frequent.
+    `fill` is a judge whose labels are used only for documents that no other judge has labelled. `how` is required if
+    there is more than one other judge. The majority is the most frequent label, or the lowest of several.
     """
     if how is not None:
         check_choice("way to merge", how, WAYS)
     others = [name for name in qrels if name != fill]
     if how is None and len(others) > 1:
-        raise DataError(f"{count_of(len(others), 'judge')} have labels to merge: say how, {', '.join(WAYS)}")
+        raise DataError(f"there are {count_of(len(others), 'judge')} to merge: choose one of {', '.join(WAYS)}")
     together = SeveralQrels(qrels)
     at = list(together.qrels)
     labels = together.labels[:, [at.index(name) for name in others]]
@@ -49,7 +49,7 @@ def merge(qrels: Mapping[str, Qrels], how: str | None = None, fill: str | None =
 
 
 def _merge(labels: Floats, given: Bools, how: str | None, judges: int) -> tuple[Floats, list[str]]:
-    """Return one label per document, NaN where no judge has one, and what there is to say."""
+    """Return one label per document, NaN without any, and notes about them."""
     count = given.sum(axis=1)
     some = count > 0
     merged = np.full(len(labels), np.nan)
@@ -60,24 +60,27 @@ def _merge(labels: Floats, given: Bools, how: str | None, judges: int) -> tuple[
         merged[some] = scale[votes[some].argmax(axis=1)]
         ties = int(np.count_nonzero((votes == votes.max(axis=1, keepdims=True)).sum(axis=1)[some] > 1))
         if ties:
-            notes.append(f"{count_of(ties, 'document')} without a majority: the lowest of the most frequent labels")
+            has = "has" if ties == 1 else "have"
+            notes.append(
+                f"{count_of(ties, 'document')} without a majority {has} the lowest of the most frequent labels"
+            )
     else:
         middle: Any = np.nanmedian if how == "median" else np.nanmean
         merged[some] = middle(labels[some], axis=1)
     partial = int(np.count_nonzero(some & (count < judges)))
     if how is not None:
         kind = f"the {how} of {count_of(judges, 'judge')}"
-        few = f", {partial:,} of them from some of the judges only" if partial else ""
+        few = f", {partial:,} of them from only some of the judges" if partial else ""
         notes.insert(0, f"{kind} for {count_of(int(some.sum()), 'document')}{few}")
     return merged, notes
 
 
 def to_trec(qrels: Qrels) -> str:
-    """Return the qrels as lines of TREC: query, 0, document, label; refuse ids that such a line cannot hold."""
+    """Return the qrels in TREC format; refuse ids with blanks, which it does not support."""
     lines = []
     for query in qrels.queries:
         for doc, label in qrels.labels(query).items():
             if len(f"{query} {doc}".split()) != 2:
-                raise DataError(f"query {query!r}, document {doc!r}: ids with blanks do not fit into lines of TREC")
+                raise DataError(f"query {query!r}, document {doc!r}: TREC format does not support ids with blanks")
             lines.append(f"{query} 0 {doc} {label:.17g}\n")
     return "".join(lines)

@@ -1,4 +1,4 @@
-"""sample: which queries to give to people, drawn at random, so that estimate may take them for a random sample."""
+"""sample: queries for people to judge, drawn at random as `estimate` assumes."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,26 +20,26 @@ from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
 
 DEPTH = 10
-"""how deep the rankings of runs are searched for documents to judge"""
+"""the depth down to which documents of runs are given to people by default"""
 
 
 @dataclass(eq=False, repr=False)
 class QuerySample(Result):
-    """The queries for people to judge, by name, and the documents of runs to judge for them."""
+    """The queries for people to judge, sorted by name, and the documents of runs to judge for them."""
 
     queries: list[str]
     total: int
-    """of how many they were drawn"""
+    """the number of queries they were drawn from"""
     segments: Mapping[str, str] | None
-    """the segment of each query, where each has its share"""
+    """the segment of each query, or None if segments were not used"""
     documents: dict[str, list[str]]
-    """by query, the documents in the top of any run; empty without runs"""
+    """by query, the documents at the top of at least one run; empty without runs"""
     depth: int
     seed: int
     notes: list[Note]
 
     def text(self) -> str:
-        """Return one query per line, as --only and --output have it."""
+        """Return one query per line, which is the format of --only."""
         return "".join(f"{query}\n" for query in self.queries)
 
     def table(self) -> Table:
@@ -56,15 +56,15 @@ class QuerySample(Result):
         return Table(["query", "document"], rows)
 
     def summary(self) -> str:
-        """Return how many queries were drawn of how many, and how many documents are to be judged."""
-        share = ", each segment by its share" if self.segments else ""
+        """Return the numbers of drawn queries and of documents to judge in a sentence."""
+        share = ", from each segment in proportion to its size" if self.segments else ""
         drawn = (
             f"{len(self.queries):,} of {count_of(self.total, 'query')}, drawn at random with seed {self.seed}{share}"
         )
         size = sum(map(len, self.documents.values()))
         return f"{drawn}; the top {self.depth} of the runs has {count_of(size, 'document')} to judge" if size else drawn
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the summary and the queries."""
         return [self.summary(), self.table()]
 
@@ -86,10 +86,11 @@ def sample(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> QuerySample:
-    """Draw `n` queries of the judge's qrels at random, for people to judge; the order of input does not matter.
+    """Draw `n` queries for people to judge from the judge's qrels; the result does not depend on input order.
 
-    With `by`, {query: segment}, each segment gets its share of them, and at least five. With runs, the documents in the
-    top `depth` of any of them, or tied with one that is, are listed, for people to judge. The rest is as in estimate.
+    With `by`, {query: segment}, each segment gets a number of queries in proportion to its size, and at least five.
+    With runs, the documents in the top `depth` of any run, or tied with such a document, are listed for people to
+    judge. The other parameters are those of estimate.
 
     >>> llm = {f"q{i}": {"d": 1} for i in range(100)}
     >>> drawn = sample(llm, n=5, seed=1)
@@ -107,7 +108,7 @@ def sample(
     every = read_selected(qrels, settings, columns, only=only, by=by, exclude=exclude)
     check_size(n, len(every))
     if depth < 1:
-        raise DataError(f"depth must be a number of documents of at least 1; found {depth!r}")
+        raise DataError(f"depth must be at least 1; found {depth!r}")
     segments = every.segments
     drawn = draw(sorted(every.queries), n, seed) if segments is None else draw_by_segment(every, n, seed)
     documents: dict[str, list[str]] = {}
@@ -122,9 +123,9 @@ def sample(
 def find_documents(
     qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: int, progress: Progress
 ) -> dict[str, list[str]]:
-    """Return the documents with fewer than `depth` others above them in one of the runs, by query and name.
+    """Return, by query, the documents with fewer than `depth` others above them in at least one run, sorted by name.
 
-    Where documents tie across the depth, all of them are there, since the mean over all orders needs each.
+    If documents tie across this depth, all of them are included, since the mean over all orders needs every one.
     """
     found = find_open(qrels, runs, settings, depth, progress)
     joined = found.stacked.qrels
@@ -133,21 +134,21 @@ def find_documents(
 
 
 def check_size(n: int, total: int) -> None:
-    """Refuse a sample that is too small to estimate from, or larger than what it is drawn from."""
+    """Refuse a sample that is too small for an estimate or larger than the number of queries."""
     if isinstance(n, bool) or not isinstance(n, int) or n < FEWEST:
-        raise DataError(f"a sample must have at least {FEWEST} queries, since an estimate needs as many; found {n!r}")
+        raise DataError(f"a sample must have at least {FEWEST} queries, which an estimate needs; found {n!r}")
     if n > total:
         raise DataError(f"cannot draw {n:,} of {total:,} queries: judge all of them, or draw fewer")
 
 
 def draw(names: list[str], n: int, seed: int) -> list[str]:
-    """Return n of sorted names, drawn without replacement, sorted."""
+    """Return n of the sorted names, drawn without replacement, in sorted order."""
     at = np.random.default_rng(seed).permutation(len(names))[:n]
     return sorted(names[i] for i in at.tolist())
 
 
 def draw_by_segment(qrels: Qrels, n: int, seed: int) -> list[str]:
-    """Return n queries, of each segment its share, rounded by largest remainders, and at least FEWEST."""
+    """Return n queries: from each segment its share, rounded by largest remainders, but at least FEWEST."""
     segments = qrels.segments or {}
     names: dict[str, list[str]] = {}
     for query in sorted(qrels.queries):
@@ -158,16 +159,16 @@ def draw_by_segment(qrels: Qrels, n: int, seed: int) -> list[str]:
     small = next((part for part in parts if len(names[part]) < FEWEST), None)
     if small is not None:
         raise DataError(
-            f"by: the segment {clip(small)} has {len(names[small])} queries, and each takes at least {FEWEST}"
+            f"by: the segment {clip(small)} has {len(names[small])} queries, but each segment needs at least {FEWEST}"
         )
     if n < FEWEST * len(parts):
         raise DataError(
-            f"{n:,} queries are too few for {count_of(len(parts), 'segment')}, which take at least {FEWEST} each: draw "
+            f"{n:,} queries are too few for {count_of(len(parts), 'segment')}, which need at least {FEWEST} each: draw "
             f"{FEWEST * len(parts):,} or more"
         )
     sizes = dict.fromkeys(parts, FEWEST)
     shares = {part: n * len(names[part]) / len(qrels) for part in parts}
-    for _ in range(n - sum(sizes.values())):  # each goes where most is lacking
+    for _ in range(n - sum(sizes.values())):  # each query goes to the segment that is furthest below its share
         open_parts = [part for part in parts if sizes[part] < len(names[part])]
         most = max(open_parts, key=lambda part: (shares[part] - sizes[part], part))
         sizes[most] += 1
