@@ -81,5 +81,5 @@ def test_the_mean_is_that_of_the_same_rows_as_a_run():
 
 
 def test_labels_and_scores_of_different_lengths_are_refused():
-    with pytest.raises(DataError, match="there are 2 labels and 3 scores; every row has one label and one score"):
+    with pytest.raises(DataError, match="there are 2 labels and 3 scores; every row needs one of each"):
         mean_values([1, 2, 3], [1, 0], [gradely.RR()], group=[2])

@@ -1,1 +1,1 @@
-"""Learning to rank: how much a measure changes, on average over all orders of ties, when two documents trade places."""
+"""Learning to rank: how much a measure changes, on average over all orders of ties, when two documents swap places."""

@@ -1,12 +1,12 @@
-"""Lambdas: the gradients by which gradient boosting learns to rank by a measure, averaged over all orders of ties.
+"""Lambdas: the gradients with which gradient boosting optimises a measure, averaged over all orders of ties.
 
 For two documents of a query with labels y_i > y_j, and scores s_i and s_j,
 
     ρ = 1 / (1 + exp(σ(s_i - s_j)))      λ = σ·ρ·E|Δ|      h = σ²·ρ·(1 - ρ)·E|Δ|
 
-λ pulls i up and j down, h is the second derivative, and E|Δ| is by how much the measure changes when the two trade
-places, as a mean over all orders of tied documents. Burges, From RankNet to LambdaRank to LambdaMART (2010), has |Δ|
-in one order; at the first iteration all scores tie, and then the order of the rows decides what is learned.
+λ pulls i up and j down, h is the second derivative, and E|Δ| is the change of the measure when the two documents swap
+places, as a mean over all orders of tied documents. Burges, From RankNet to LambdaRank to LambdaMART (2010), uses |Δ|
+in a single order; as all scores tie at the first iteration, the order of the rows then decides what is learned.
 """
 
 from collections.abc import Iterator, Sequence
@@ -28,13 +28,13 @@ from gradely.measures.names import MeasureLike, parse
 from gradely.parallel import keep_freed
 
 CELLS = 1 << 17
-"""approximate number of pairs of documents in a block: few enough for the processor's cache"""
+"""approximate number of pairs of documents in a block, which fit into the processor's cache"""
 Ints = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
 class Block(NamedTuple):
-    """Queries of similar length: for each document its row, and whether there is one; padding comes last."""
+    """Queries of similar length: the row of each document, and whether the document is real; padding comes last."""
 
     row: Ints
     real: NDArray[np.bool_]
@@ -50,12 +50,12 @@ def lambdas(
     sigma: float = 1.0,
     truncation: int | None = 30,
 ) -> tuple[Floats, Floats]:
-    """Return the gradient and the second derivative of each row's score, for learning to rank by a measure.
+    """Return the gradient and the second derivative for the score of each row, to learn to rank by a measure.
 
-    `scores` and `labels` have one row per document. `group` lists the sizes of consecutive queries; `qid` has an id for
-    each row instead, in any order. Of two documents, the upper one must stand in the top `truncation` for the two to
-    count, or the cost grows with the square of the longest query; None counts all pairs. Where scores tie, everything
-    is the mean over all orders, so the order of rows within a query changes nothing.
+    `scores` and `labels` have one row per document. `group` lists the sizes of consecutive queries; alternatively,
+    `qid` has the query of each row, in any order. A pair of documents counts only if its upper document is in the top
+    `truncation`, since the cost would otherwise grow with the square of the longest query; None counts all pairs. Tied
+    scores count as the mean over all orders, so the order of rows within a query does not matter.
 
     >>> gradient, hessian = lambdas([0.0, 0.0], [1, 0], "nDCG", group=[2])
     >>> gradient.tolist() == [-(1 - 1 / np.log2(3)) / 2, (1 - 1 / np.log2(3)) / 2]
@@ -65,7 +65,7 @@ def lambdas(
 
 
 class Lambdas:
-    """Lambdas of one set of labels, for scores that change: what does not depend on them is computed once."""
+    """Lambdas for a fixed set of labels and changing scores; whatever depends on labels alone is computed once."""
 
     def __init__(
         self,
@@ -89,19 +89,19 @@ class Lambdas:
         descending = -np.arange(block.row.shape[1], dtype=np.float64)
         scores = np.broadcast_to(descending, block.row.shape)
         batch = rank_documents(scores, self.labels[block.row], block.real, "expected")
-        try:  # values too large for a number have no change, either
+        try:  # if values overflow, so do their changes
             self.measure.compute(batch)
         except NotFinite as error:
             raise NotFinite(error.measure, int(block.row[error.row, 0]), error.label) from None
         return swaps_of(self.measure, batch)
 
     def __call__(self, scores: ArrayLike) -> tuple[Floats, Floats]:
-        """Return the gradient and the second derivative at some scores."""
+        """Return the gradient and the second derivative for the score of each row."""
         values = _finite("scores", scores)
         if values.shape != self.labels.shape:
             raise DataError(f"there are {len(self.labels)} labels; found scores of the shape {values.shape}")
         gradient, hessian = np.zeros_like(values), np.zeros_like(values)
-        # On one thread: threads made for each call take new memory, whose pages cost more than the work is worth.
+        # on one thread, since new threads in each call allocate new memory, which costs more than they save
         keep_freed()
         for block, swaps in self.blocks:
             first, second = _of_block(values[block.row], block, swaps, self.sigma, self.truncation)
@@ -110,18 +110,18 @@ class Lambdas:
 
 
 def fit(measure: MeasureLike, labels: Array) -> Measure:
-    """Return the measure fitted to the labels; refuse one that cannot be learned."""
+    """Return the measure fitted to the labels; refuse one whose swaps have no closed form."""
     parsed = parse(measure)
     check(parsed)
     return parsed.fit(Levels(labels))
 
 
 def check_options(sigma: Any, truncation: Any) -> None:
-    """Refuse a slope or a truncation that makes no sense."""
+    """Refuse an invalid slope or truncation."""
     if not is_number(sigma) or sigma <= 0:
-        raise DataError(f"sigma is the slope of the logistic function, a number above 0; found {sigma!r}")
+        raise DataError(f"sigma, the slope of the logistic function, must be a number above 0; found {sigma!r}")
     if truncation is not None and (not is_number(truncation) or truncation < 1 or truncation != int(truncation)):
-        raise DataError(f"truncation is a whole number of at least 1, or None for all pairs; found {truncation!r}")
+        raise DataError(f"truncation must be a whole number of at least 1, or None for all pairs; found {truncation!r}")
 
 
 def _finite(name: str, x: ArrayLike) -> Floats:
@@ -130,14 +130,14 @@ def _finite(name: str, x: ArrayLike) -> Floats:
     if values.ndim != 1:
         raise DataError(f"{name} must have one dimension, one row per document; found the shape {values.shape}")
     if not np.all(np.isfinite(values)):
-        raise DataError(f"{name} hold a NaN or an infinite number; replace it")
+        raise DataError(f"{name} contain NaN or an infinite number; replace it")
     return values
 
 
 def _of_block(
     scores: Floats, block: Block, swaps: Swaps, sigma: float, truncation: int | None
 ) -> tuple[Floats, Floats]:
-    """Return [Q, n] gradient and second derivative of a block of queries."""
+    """Return the gradient and the second derivative of a block of queries, [Q, n]."""
     order = np.argsort(np.where(block.real, -scores, np.inf), axis=1, kind="stable")
     scores = np.where(block.real, reorder(scores, order), 0.0)
     places = places_of(scores, block.real, truncation)
@@ -158,7 +158,7 @@ def _of_block(
 
 
 class Pairs(NamedTuple):
-    """Pairs of documents that stand in the order of their scores."""
+    """Pairs of documents, which are sorted by score."""
 
     scores: Array
     real: Array
@@ -166,16 +166,16 @@ class Pairs(NamedTuple):
     sigma: float
 
     def mask_pairs(self, rows: slice, change: Array) -> Array:
-        """Return the change [Q, columns, n] of some columns and those below them; 0 for the others and for padding."""
+        """Return the change [Q, columns, n] for pairs of a column and a later one, and 0 for others and for padding."""
         xp = namespace(self.scores)
         column = xp.arange(self.scores.shape[1], device=device_of(self.scores))
         return xp.where((column > column[rows, None]) & self.real[:, None, :], change, 0.0)
 
     def derivatives(self, rows: slice, change: Array) -> tuple[Array, Array]:
-        """Return [Q, columns, n]: the derivative by the score of the upper document, and the second derivative.
+        """Return the first and second derivatives by the score of the upper document, [Q, columns, n].
 
-        The upper score is the higher, so e = exp(-σ·difference) cannot overflow; ρ is e/(1+e) where the upper document
-        is the better one, and 1/(1+e) where the lower is.
+        The upper document has the higher score, so e = exp(-σ·difference) cannot overflow. ρ is e/(1+e) if the upper
+        document is the better one, and 1/(1+e) if the lower one is.
         """
         xp = namespace(self.scores)
         change = self.mask_pairs(rows, change)
@@ -189,11 +189,11 @@ class Pairs(NamedTuple):
 def blocks_of(
     labels: Floats, group: ArrayLike | None, qid: ArrayLike | None, truncation: int | None = None
 ) -> Iterator[Block]:
-    """Yield the queries in blocks, the documents of a query by label, the highest first.
+    """Yield the queries in blocks, with the documents of each query sorted by label in descending order.
 
-    `group` and `qid` say which rows are of one query, as in from_groups; both may be empty, too. How wide a query's row
-    is depends on its own length alone, so that no other query changes a digit of its results. The order by label makes
-    them independent of the order of rows.
+    `group` and `qid` say which rows belong to a query, as in from_groups; they may be empty. Results depend neither on
+    the order of rows, since documents are sorted by label, nor on other queries, since the width of a query's row
+    depends on its own length alone.
     """
     queries = qid if group is None else group
     if not len(labels) and queries is not None and not np.size(queries):
@@ -213,12 +213,12 @@ def blocks_of(
 
 
 def rows_at_a_time(width: int, truncation: int | None) -> int:
-    """Return how many columns are taken as upper documents at a time, from the width of the row alone."""
+    """Return how many columns to process as upper documents at a time."""
     return min(width, max(8, min(truncation or width, CELLS // width)))
 
 
 def width_for(size: int) -> int:
-    """Return how wide the row of a query is: a multiple of 8, and of an eighth of the next lower power of two.
+    """Return the width of a query's row: a multiple of 8, and of an eighth of the next lower power of two.
 
     >>> [width_for(size) for size in (1, 8, 9, 100, 1000)]
     [8, 8, 16, 104, 1024]
@@ -228,21 +228,21 @@ def width_for(size: int) -> int:
 
 
 class Objective:
-    """Lambdas for changing labels; what does not depend on scores is kept as long as the labels stay the same."""
+    """Lambdas for labels that may change between calls; results that depend on labels alone are cached."""
 
     def __init__(self, measure: MeasureLike, sigma: float = 1.0, truncation: int | None = 30) -> None:
-        """Refuse what cannot be learned before the training begins."""
+        """Take a measure and options; refuse invalid ones before training begins."""
         self.measure, self.sigma, self.truncation = parse(measure), sigma, truncation
         check(self.measure)
         check_options(sigma, truncation)
         self._kept: tuple[Any, Any, Lambdas] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pickle without the cache: it belongs to the training data, which a saved model does not hold."""
+        """Return the state without the cache, which would store training data in saved models."""
         return vars(self) | {"_kept": None}
 
     def __call__(self, scores: Any, labels: Any, group: Any) -> tuple[Floats, Floats]:
-        """Return gradient and second derivative."""
+        """Return the gradient and the second derivative for the score of each row."""
         if self._kept is None or not (np.array_equal(self._kept[0], labels) and np.array_equal(self._kept[1], group)):
             lambdas = Lambdas(labels, self.measure, group=group, sigma=self.sigma, truncation=self.truncation)
             self._kept = (np.array(labels), np.array(group), lambdas)
@@ -257,7 +257,7 @@ def mean_values(
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
 ) -> list[float]:
-    """Return the mean of each measure over the queries, ties as means over all orders.
+    """Return the mean of each measure over the queries; ties count as means over all orders.
 
     >>> import gradely
     >>> mean_values([0.9, 0.4, 0.4, 0.1], [0, 2, 1, 1], [gradely.RR()], group=[3, 1])
@@ -266,7 +266,7 @@ def mean_values(
     check_unmasked(scores=scores, labels=labels)
     flat, truth = np.asarray(scores, dtype=np.float64).ravel(), np.asarray(labels, dtype=np.float64).ravel()
     if flat.shape != truth.shape:
-        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; every row has one label and one score")
+        raise DataError(f"there are {len(truth)} labels and {len(flat)} scores; every row needs one of each")
     fitted = [measure.fit(Levels(truth)) for measure in measures]
     values: list[list[Floats]] = [[] for _ in measures]
     for block in blocks_of(truth, group, qid):

@@ -1,7 +1,7 @@
 """Places: the ranks that each document of a query can have, and sums over them.
 
-Documents are in the order of their scores, one row per query, one column per document. Every document has a label, so
-column c is rank c + 1, and a tie group has the ranks of its own columns.
+There is one row per query and one column per document, sorted by score. Since every document has a label, column c is
+rank c + 1, and a tie group has the ranks of its own columns.
 """
 
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Places:
     """The ranks of each document's tie group: those after `start`, up to and including `stop`."""
 
     start: Array
-    """[Q, n] number of documents with a better score"""
+    """the number of documents with a better score, [Q, n]"""
     stop: Array
-    """[Q, n] start plus the size of the tie group"""
+    """start plus the size of the tie group, [Q, n]"""
     truncation: int
-    """a pair of documents counts only if the upper one is above this depth"""
+    """the depth within which the upper document of a pair must be for the pair to count"""
     like: Array
-    """an array of the real numbers to compute in"""
+    """an array with the data type of results"""
 
     @cached_property
     def xp(self) -> Any:
@@ -36,7 +36,7 @@ class Places:
         return device_of(self.start)
 
     def to_real(self, x: Array) -> Array:
-        """Return whole numbers as real ones."""
+        """Return integers as real numbers."""
         return self.xp.astype(x, self.like.dtype)
 
     @cached_property
@@ -46,22 +46,22 @@ class Places:
 
     @cached_property
     def reach(self) -> Array:
-        """[Q, n] the last rank of the group that counts for an upper document; start if none does."""
+        """The last rank of the group that counts for an upper document, [Q, n], or start if none does."""
         return self.xp.maximum(self.start, self.xp.clip(self.stop, max=self.truncation))
 
     @cached_property
     def size(self) -> Array:
-        """[Q, n] the size of the group, as a real number."""
+        """The size of the group as a real number, [Q, n]."""
         return self.to_real(self.stop - self.start)
 
     @cached_property
     def share(self) -> Array:
-        """[Q, n] the probability of each document to be in the top `truncation`."""
+        """The probability that the document is in the top `truncation`, [Q, n]."""
         return self.to_real(self.reach - self.start) / self.size
 
     @cached_property
     def pairs(self) -> Array:
-        """[Q, n] the number of pairs of ranks of the group; 1 if it has none."""
+        """The number of pairs of ranks of the group, [Q, n]; 1 if there are none."""
         return self.xp.clip(self.size * (self.size - 1) / 2, min=1.0)
 
     @cached_property
@@ -70,15 +70,15 @@ class Places:
         return self.to_real(self.xp.arange(1, self.width + 1, device=self.device))
 
     def ties(self, rows: slice) -> Array:
-        """Return [Q, columns, n]: true where a column is in the tie group of one of some columns, or above it."""
+        """Return which columns are in the tie group of each selected column or above it, [Q, columns, n]."""
         return self.xp.arange(self.width, device=self.device) < self.stop[:, rows, None]
 
     def prefix(self, values: Array) -> Array:
-        """Return the sums of the first 0, 1, … of a value at each place."""
+        """Return the sums of the values at the first 0, 1, … places."""
         return self.xp.cumulative_sum(values, include_initial=True)
 
     def over(self, prefix: Array, start: Array, stop: Array) -> Array:
-        """Return the sum over the places after `start`, up to and with `stop`."""
+        """Return the sum over the places after `start`, up to and including `stop`."""
         return prefix[stop] - prefix[start]
 
     def lower(self, value: Array) -> Array:
@@ -86,7 +86,7 @@ class Places:
         return self.over(self.prefix(value), self.start, self.stop) / self.size
 
     def upper(self, value: Array) -> Array:
-        """Return the same, a value counting only in the top `truncation`."""
+        """Return the mean over the places of each document's group, where the value is 0 below the top `truncation`."""
         return self.over(self.prefix(value), self.start, self.reach) / self.size
 
     def as_upper(self, value: Array) -> Array:
@@ -109,7 +109,7 @@ class Places:
 
 
 def places_of(scores: Array, real: Array, truncation: int | None) -> Places:
-    """Return the places of documents whose scores descend; what is not real stands alone, at the end."""
+    """Return the places of documents sorted by descending score; padding comes last and ties with nothing."""
     xp = namespace(scores)
     width = scores.shape[1]
     column = xp.broadcast_to(xp.arange(width, device=device_of(scores)), scores.shape)
@@ -122,7 +122,7 @@ def places_of(scores: Array, real: Array, truncation: int | None) -> Places:
 
 
 FEW = 16
-"""number of levels up to which multiplying by zeros and ones is faster on NumPy than gathering; both are exact"""
+"""the most levels for which multiplying by zeros and ones is faster on NumPy than gathering; both are exact"""
 
 
 def reorder(x: Array, order: Array) -> Array:
@@ -131,7 +131,7 @@ def reorder(x: Array, order: Array) -> Array:
 
 
 def at_start(x: Array, start: Array) -> Array:
-    """Return [L, Q, n]: what stands in the columns `start` [Q, n] of x [L, Q, n + 1]."""
+    """Return [L, Q, n]: the entries of x [L, Q, n + 1] in the columns `start` [Q, n]."""
     xp = namespace(x)
     levels, queries, width = x.shape
     row = xp.arange(queries, dtype=start.dtype, device=device_of(start))[:, None] * width
@@ -160,7 +160,7 @@ def look_across(table: Array, level: Array) -> Array:
 
 
 def _flags(table: Array, level: Array, axis: int) -> Array:
-    """Return 1 where the level is the number of the row or column, else 0."""
+    """Return 1 where the level equals the index of the row or column, else 0."""
     xp = namespace(table)
     shape = [1, 1, 1]
     shape[axis] = table.shape[0]
@@ -168,9 +168,9 @@ def _flags(table: Array, level: Array, axis: int) -> Array:
 
 
 def sum_between(change: Array, level: Array) -> Array:
-    """Return [L + 1, Q, n]: the sums of change [L, Q, n] over the levels between each one and the document's own.
+    """Return [L + 1, Q, n]: the sums of change [L, Q, n] over the levels between each level and the document's own.
 
-    Entry l is the sum over the levels above the lower of the two, l and `level` [Q, n], up to the higher.
+    Entry l is the sum over the levels above min(l, level), up to max(l, level).
     """
     xp = namespace(change)
     running = xp.concat([xp.zeros_like(change[:1]), xp.cumulative_sum(change, axis=0)], axis=0)
@@ -180,7 +180,7 @@ def sum_between(change: Array, level: Array) -> Array:
 
 
 def up_to_lower(change: Array, level: Array) -> Array:
-    """Return [L + 1, Q, n]: the sums of change [L, Q, n] over the levels up to the lower of each and the own."""
+    """Return [L + 1, Q, n]: the sums of change [L, Q, n] over the levels up to min(l, level)."""
     xp = namespace(change)
     running = xp.concat([xp.zeros_like(change[:1]), xp.cumulative_sum(change, axis=0)], axis=0)
     number = xp.arange(running.shape[0], device=device_of(level))[:, None, None]

@@ -1,12 +1,12 @@
-"""By how much a measure changes when two documents trade places, as a mean over all orders of ties.
+"""E|Δ|: how much a measure changes when two documents swap places, as a mean over all orders of ties.
 
-`swaps_of` returns what a measure needs of a block of queries whatever their scores, of one of three kinds:
+`swaps_of` returns the part of the computation that does not depend on scores. There are three kinds:
 
-    Additive            gains over discounts: DCG and its kin, RBP, P, R, F
+    Additive            gains over discounts: DCG and its variants, RBP, P, R, F
     Thresholds          sums of AP numerators: AP, GAP, eGAP, muAP
-    WeightedThresholds  the same with a weight of each document: xGAP
+    WeightedThresholds  sums of AP numerators with document weights: xGAP
 
-Its `changes` gives E|Δ| of each pair for the places that documents have by their scores.
+Their method `changes` returns E|Δ| of each pair, given the places of documents by their scores.
 """
 
 from collections.abc import Callable
@@ -29,23 +29,24 @@ from gradely.measures.rbp import RBP
 
 
 class Additive(NamedTuple):
-    """What a measure of gains over discounts needs of a block of queries, whatever the scores."""
+    """The gains and discounts of a block of queries, for measures that are sums of gains over discounts."""
 
     gain: Array
-    """[Q, n] gains over the norm of the query"""
+    """gains divided by the norm of the query, [Q, n]"""
     inverse: Array
-    """[n] 1/discount at each place; 0 after the cut-off"""
+    """1/discount at each place, [n]; 0 after the cut-off"""
 
     @property
     def worth(self) -> Array:
-        """[Q, n] what makes one document better than another."""
+        """The values by which one document is better than another, [Q, n]."""
         return self.gain
 
     def changes(self, places: Places, order: Array) -> Callable[[slice], Array]:
-        """Return a function from some columns to [Q, columns, n]: the mean change when a document there and each trade.
+        """Return a function from some columns to E|Δ| of their documents with all others, [Q, columns, n].
 
-        It is right where the other one is not above. 1/discount falls from place to place, so between two groups it is
-        the difference of their means, and within a group the mean over pairs of places.
+        The result is valid only for pairs whose other document is not above. Since 1/discount falls from place to
+        place, E|Δ| depends on the difference of its means between two tie groups, or on its mean over pairs of places
+        within a group.
         """
         xp, gain = places.xp, reorder(self.gain, order)
         upper, lower = places.upper(self.inverse), places.lower(self.inverse)
@@ -60,14 +61,15 @@ class Additive(NamedTuple):
 
 
 class Harmonics(NamedTuple):
-    """Means over places of 1/m for places m up to the cut-off k, [Q, n]; `behind` of sums of 1/m over other places.
+    """Means over places of 1/m for places m up to the cut-off k, [Q, n]; fields `…_behind` are means of sums of 1/m.
 
-    A number `…_one` goes with a document counted for sure, `…_other` with the chance of a place to hold a relevant one.
+    Fields `…_one` are multiplied by the number of documents that certainly count, and `…_other` by the probability that
+    a place holds a relevant document.
     """
 
     places: Places
     inverse: Array
-    """[n] 1/m at each place m"""
+    """1/m at each place m, [n]"""
     upper_one: Array
     """the mean of 1/a"""
     upper_other: Array
@@ -91,7 +93,7 @@ class Harmonics(NamedTuple):
 
     @classmethod
     def of(cls, places: Places, k: int | None) -> "Harmonics":
-        """Take the means over the places of each document's tie group."""
+        """Return the means over the places of each document's tie group."""
         inverse = 1.0 / places.rank if k is None else places.xp.where(places.rank <= k, 1.0 / places.rank, 0.0)
         ones, prefix = inverse * places.rank, places.prefix(inverse)
         first, last = places.to_real(places.start) + 1, places.to_real(places.stop)
@@ -115,23 +117,23 @@ class Harmonics(NamedTuple):
         )
 
     def others(self, count: int) -> Array:
-        """Return how many documents beside one, or two, the group has, at least 1, a real number."""
+        """Return the number of documents of the group besides `count` of them, at least 1, as a real number."""
         return self.places.xp.clip(self.places.size - count, min=1.0)
 
 
 class LevelSums(NamedTuple):
-    """For every level and document, [L, Q, n]: sums over relevant documents, above its tie group and in it."""
+    """Sums over relevant documents above the tie group of a document and in it, by level and document, [L, Q, n]."""
 
     before: Array
     within: Array
     behind_start: Array
-    """the sum, over the places above the group, of the chance to hold a relevant document over the place"""
+    """the sum over the places m above the group of the probability of a relevant document at m, divided by m"""
     behind_stop: Array
-    """the same over the places down to the group's last"""
+    """this sum over the places down to the last one of the group"""
 
 
 def sum_around(places: Places, harmonics: Harmonics, x: Array) -> LevelSums:
-    """Return the sums of x [L, Q, n], what each document counts at each level."""
+    """Return the sums of x [L, Q, n], the weight of each document at each level."""
     xp = places.xp
     running = xp.cumulative_sum(x, axis=2, include_initial=True)
     before = at_start(running, places.start)
@@ -148,23 +150,23 @@ def relevant_at(places: Places, level: Array, levels: int) -> Array:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Thresholds:
-    """What a measure of AP numerators needs of a block of queries, whatever the scores."""
+    """The levels and weights of a block of queries, for measures that are sums of AP numerators over levels."""
 
     level: Array
-    """[Q, n] how many of the query's levels the document reaches"""
+    """the number of the query's levels that the document reaches, [Q, n]"""
     weight: Array
-    """[L, Q] what each level's numerator counts, ascending"""
+    """the weights of the levels, ascending, [L, Q]"""
     k: int | None
 
     @property
     def worth(self) -> Array:
-        """[Q, n] what makes one document better than another."""
+        """The values by which one document is better than another, [Q, n]."""
         return self.level
 
     def changes(self, places: Places, order: Array) -> Callable[[slice], Array]:
-        """Return a function from some columns to [Q, columns, n]: the mean change when a document there and each trade.
+        """Return a function from some columns to E|Δ| of their documents with all others, [Q, columns, n].
 
-        It is right where the other one is not above.
+        The result is valid only for pairs whose other document is not above.
         """
         level = reorder(self.level, order)
         harmonics = Harmonics.of(places, self.k)
@@ -176,10 +178,10 @@ class Thresholds:
 
 
 def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, within: Array, rows: slice) -> Array:
-    """Return [Q, columns, n]: what each pair changes, from tables [L + 1, Q, n] by the level of the other document.
+    """Return the change of each pair, [Q, columns, n], from tables [L + 1, Q, n] by the level of the other document.
 
-    They hold what the group of the upper document gives, what that of the lower one takes away, and what one group that
-    holds both gives.
+    The tables have the increase from the group of the upper document, the decrease from that of the lower one, and the
+    change if one group contains both.
     """
     share = places.share[:, rows, None]
     across = look_up(upper[:, :, rows], level) - share * look_across(lower, level[:, rows])
@@ -187,46 +189,46 @@ def look_up_pairs(places: Places, level: Array, upper: Array, lower: Array, with
 
 
 def _upper(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
-    """What the group of the upper document gives, at place a: the other one stands below the group."""
+    """Return the increase at a place of the upper document's group, if the other document is below the group."""
     chance = (sums.within - x) / harmonics.others(1)
     own = (sums.before + 1) * harmonics.upper_one
     return own + chance * (harmonics.upper_other + harmonics.upper_behind) - harmonics.places.share * sums.behind_stop
 
 
 def _lower(harmonics: Harmonics, x: Array, sums: LevelSums) -> Array:
-    """What the group of the lower one takes away, at place b; if it is not relevant, the upper one is, and no other."""
+    """Return the decrease at a place of the lower document's group; one document of the pair is relevant."""
     chance = (sums.within - x) / harmonics.others(1)
     own = (sums.before + x) * harmonics.lower_one
     return own + chance * (harmonics.lower_other + harmonics.lower_behind) - sums.behind_start
 
 
 def _within(harmonics: Harmonics, sums: LevelSums) -> Array:
-    """The mean over pairs of places of one group that holds both, one of them relevant."""
+    """Return the mean change over pairs of places of a group that contains both documents, one of them relevant."""
     chance = (sums.within - 1) / harmonics.others(2)
     own = (sums.before + 1) * (harmonics.pair_upper - harmonics.pair_lower)
     return own + chance * (harmonics.pair_other + harmonics.pair_behind)
 
 
 class Parts(NamedTuple):
-    """The change in three parts, tables of levels or pairs of documents."""
+    """The change in three parts, by level or by pair of documents."""
 
     own: Array
-    """goes with the weight of the better document"""
+    """to be multiplied by the weight of the better document"""
     others: Array
-    """stands alone"""
+    """to be added unweighted"""
     traded: Array
-    """goes with the difference of the two weights"""
+    """to be multiplied by the difference of the two weights"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class WeightedThresholds(Thresholds):
-    """What xGAP needs of a block of queries, whatever the scores; a level weighs the share of its users."""
+    """The levels, weights and document weights of a block of queries, for xGAP."""
 
     document: Array
-    """[Q, n] the weight of each document"""
+    """the weight of each document, [Q, n]"""
 
     def changes(self, places: Places, order: Array) -> Callable[[slice], Array]:
-        """Return the same, with the weight of each document."""
+        """Return the function of `Thresholds.changes` for weighted documents."""
         xp, level, document = places.xp, reorder(self.level, order), reorder(self.document, order)
         harmonics = Harmonics.of(places, self.k)
         x = relevant_at(places, level, self.weight.shape[0])
@@ -246,7 +248,7 @@ class WeightedThresholds(Thresholds):
 
 
 def _tables(weight: Array, parts: Parts, level: Array) -> Parts:
-    """Return the sums over the levels of a pair: those of the better one alone, and those of both."""
+    """Return sums over the levels of a pair: over those of the better document alone, and over those of both."""
     return Parts(
         sum_between(weight * parts.own, level),
         sum_between(weight * parts.others, level),
@@ -255,7 +257,7 @@ def _tables(weight: Array, parts: Parts, level: Array) -> Parts:
 
 
 def _upper_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
-    """What the group of the upper document gives."""
+    """Return the increase from the group of the upper document."""
     chance, weight = ((s.within - own) / harmonics.others(1) for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + 1) * harmonics.upper_one + chance * harmonics.upper_other
     others = weight * harmonics.upper_behind - harmonics.places.share * weights.behind_stop
@@ -263,14 +265,14 @@ def _upper_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: 
 
 
 def _lower_weighted(harmonics: Harmonics, x: Array, counts: LevelSums, weights: LevelSums, document: Array) -> Parts:
-    """What the group of the lower document takes away."""
+    """Return the decrease from the group of the lower document."""
     chance, weight = ((s.within - own) / harmonics.others(1) for s, own in ((counts, x), (weights, x * document)))
     own = (counts.before + x) * harmonics.lower_one + chance * harmonics.lower_other
     return Parts(own, weight * harmonics.lower_behind - weights.behind_start, own)
 
 
 def _within_weighted(harmonics: Harmonics, counts: LevelSums, weights: LevelSums) -> Parts:
-    """The mean over pairs of places of one group that holds both."""
+    """Return the mean change over pairs of places of a group that contains both documents."""
     behind = harmonics.pair_behind / harmonics.others(2)
     one, two = ((counts.within - n) / harmonics.others(2) for n in (1, 2))
     step = (counts.before + 1) * (harmonics.pair_upper - harmonics.pair_lower)
@@ -281,20 +283,20 @@ def _within_weighted(harmonics: Harmonics, counts: LevelSums, weights: LevelSums
 Swaps: TypeAlias = Additive | Thresholds
 COUNTED = (P, R, F1, F, RelativeP)
 TAUGHT = (Discounted, RBP, AP, GAP, xGAP, eGAP, muAP, *COUNTED)
-"""measures that can be learned; the others of their families derive from them"""
+"""the measures that can be learned, and with them those that derive from them"""
 
 
 def check(measure: Measure) -> None:
     """Refuse a measure whose swaps have no closed form."""
     if not isinstance(measure, TAUGHT):
         raise MeasureError(
-            f"{measure}: no closed form is known of what a swap changes on average over ties;"
-            " learn by nDCG, DCG, NDCNG, nDCGphi, RBP, AP, GAP, xGAP, eGAP, muAP, P, R or F1"
+            f"{measure}: no closed form is known for the mean change of a swap over the orders of ties;"
+            " use nDCG, DCG, NDCNG, nDCGphi, RBP, AP, GAP, xGAP, eGAP, muAP, P, R or F1"
         )
 
 
 def swaps_of(measure: Measure, batch: Batch) -> Swaps:
-    """Return what a fitted measure needs of a batch whose documents stand by label; their scores do not matter."""
+    """Return the swaps of a fitted measure for a batch of documents sorted by label; scores do not matter."""
     batch = measure.apply_relevance(batch)
     if isinstance(measure, AP):
         level = batch.xp.astype(measure.relevant(batch), batch.first.dtype)
@@ -309,7 +311,7 @@ def swaps_of(measure: Measure, batch: Batch) -> Swaps:
 
 
 def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
-    """Return [Q, n], the gain of each document, and the discount."""
+    """Return the gain of each document, [Q, n], and the discount."""
     if isinstance(measure, Discounted):
         return measure.retrieved_gains(batch), discount_of(measure.discount)
     if isinstance(measure, RBP):
@@ -324,8 +326,8 @@ def _gain(measure: Measure, batch: Batch) -> tuple[Array, Discount]:
 def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
     """Return the swaps of GAP, xGAP, eGAP or µAP.
 
-    A query with fewer levels than others of the block has levels of 0 below its own, which all documents reach and
-    which weigh nothing.
+    A query with fewer levels than others of the block has extra levels of 0, which all documents reach and whose weight
+    is 0.
     """
     xp, thresholds = batch.xp, measure.thresholds(batch)
     reached = batch.grade[:, :, None] >= thresholds.level[:, None, :]
@@ -338,12 +340,12 @@ def _threshold_swaps(measure: Population, batch: Batch) -> Swaps:
 
 
 def _over(batch: Batch, gain: Array, norm: Array) -> Array:
-    """Return gains over the norm; where one over that is too large for a number, their quotient need not be."""
-    with ignore_overflow():
+    """Return gains divided by the norm."""
+    with ignore_overflow():  # 1/norm may overflow where the quotient does not
         product = gain * _inverse(batch, norm)[:, None]
         return batch.xp.where(batch.xp.isfinite(product), product, gain / norm[:, None])
 
 
 def _inverse(batch: Batch, norm: Array) -> Array:
-    """Return 1/norm; 0 where that is 0, since every ranking then scores 0."""
+    """Return 1/norm, or 0 for a norm of 0, with which every ranking scores 0."""
     return batch.xp.where(norm > 0, 1.0 / batch.xp.where(norm > 0, norm, 1.0), 0.0)
