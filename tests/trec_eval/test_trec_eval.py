@@ -533,7 +533,7 @@ def test_the_environment_may_say_the_version(monkeypatch):
     monkeypatch.setenv("GRADELY_TREC_EVAL", "")
     assert parse(["qrels", "run"]).compat == 10
     monkeypatch.setenv("GRADELY_TREC_EVAL", "nine")
-    with pytest.raises(Quit, match="GRADELY_TREC_EVAL is a version of trec_eval, 9 or 10; found 'nine'"):
+    with pytest.raises(Quit, match="GRADELY_TREC_EVAL must be a version of trec_eval, 9 or 10; found 'nine'"):
         parse(["qrels", "run"])
 
 

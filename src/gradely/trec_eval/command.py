@@ -1,4 +1,4 @@
-"""trec_eval: from a command line to what it prints."""
+"""trec_eval: from its options to its output."""
 
 from collections.abc import Iterator
 from math import copysign, exp, isnan, log
@@ -29,26 +29,27 @@ from gradely.trec_eval.options import (
 from gradely.trec_eval.read import JudgmentFile, RankingFile, read_judgments, read_ranking, source_of
 
 LEAST = 0.00001
-"""what a query counts at least in a geometric mean"""
+"""the least value of a query in a geometric mean"""
 
 
 class Queries(NamedTuple):
-    """The queries that are measured, in trec_eval's order, as indices; which are not in the run; how many count."""
+    """The queries to measure, as indices in the order of trec_eval."""
 
     measured: Ints
     missing: Ints
+    """the judged queries that are not in the run"""
     number: int
-    """what means are divided by"""
+    """the divisor of means"""
 
 
 def sort_queries(judged: JudgmentFile) -> Ints:
-    """Return the queries in the order of their names' bytes."""
+    """Return the queries sorted by the bytes of their names."""
     names = [encode(query) for query in judged.qrels.queries]
     return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
 
 
 def select_queries(judged: JudgmentFile, ranked: RankingFile, columns: list[Column], options: Options) -> Queries:
-    """Return the queries to measure; refuse what trec_eval refuses."""
+    """Return the queries to measure; refuse data that trec_eval refuses."""
     order = sort_queries(judged)
     answered = ranked.hits.answered[order]
     in_both, missing = order[answered], order[~answered]
@@ -70,7 +71,7 @@ def select_queries(judged: JudgmentFile, ranked: RankingFile, columns: list[Colu
 
 
 def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
-    """Refuse measures of one format of judgments with the other."""
+    """Refuse measures that do not fit the format of the judgments."""
     for column in columns:
         if column.value is None and column.kind != "relstring":
             continue
@@ -81,7 +82,7 @@ def _check_format(judged: JudgmentFile, columns: list[Column]) -> None:
 
 
 def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:
-    """Refuse duplicate documents, and a first query without a judgment, as trec_eval does."""
+    """Refuse duplicate documents, and a first query with negative labels only, as trec_eval does."""
     qrels = judged.qrels
     for query in [qrels.queries[i] for i in measured.tolist()] if judged.twice or ranked.twice else ():
         for where, twice in (("judgments", judged.twice), ("run", ranked.twice)):
@@ -93,12 +94,9 @@ def _check(judged: JudgmentFile, ranked: RankingFile, measured: Ints) -> None:
 
 
 def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) -> Hits:
-    """Return the hits that count: of the top of the ranking with -M, and with -J as if only judged ones were there.
-
-    Version 10 measures a query that is not in the run on a ranking of one unknown document.
-    """
+    """Return the hits that count: with -M only those at the top of a ranking, with -J ranks among judged documents."""
     retrieved = hits.retrieved.copy()
-    retrieved[queries.missing] = 1
+    retrieved[queries.missing] = 1  # version 10 measures a missing query on a ranking of one unknown document
     hits = hits._replace(retrieved=retrieved)
     if options.most is not None:
         assert hits.place is not None
@@ -107,7 +105,7 @@ def select_hits(qrels: Qrels, hits: Hits, queries: Queries, options: Options) ->
 
 
 def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[Column], options: Options) -> Floats:
-    """Return the values, [queries measured, columns]."""
+    """Return the values [queries measured, columns], as means over judgment groups if there are any."""
     groups = judged.groups
     if groups is None:
         return values(judged.qrels, select_hits(judged.qrels, hits, queries, options), queries, columns)
@@ -117,12 +115,12 @@ def table_of(judged: JudgmentFile, hits: Hits, queries: Queries, columns: list[C
 
 
 def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ties: str = "trec") -> Floats:
-    """Return the values, [queries measured, columns]; those that are no number of a query are 0."""
+    """Return the values [queries measured, columns]; columns without a number per query are 0."""
     table = np.zeros((len(qrels), len(columns)))
     computed = [(j, column.value) for j, column in enumerate(columns) if column.value is not None]
 
     def work(rows: Ints, batch: Batch) -> None:
-        with np.errstate(all="ignore"):  # parameters may be infinite, or no numbers
+        with np.errstate(all="ignore"):  # parameters may be infinite or NaN
             for j, value in computed:
                 table[rows, j] = value(batch)
 
@@ -136,17 +134,15 @@ def values(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column], ti
 
 
 def reveals_placeholder(name: str) -> bool:
-    """True for columns that would reveal the unknown document that stands for a query missing from the run: they are 0.
-
-    Version 10 recognises them only without parameters.
-    """
+    """Return whether a column would reveal the unknown document that is the ranking of a missing query."""
+    # like trec_eval 10, this recognises utility, relstring and rbp_resid only without parameters
     return name in ("num_ret", "utility", "relstring", "rbp_resid") or name.startswith("unj")
 
 
 def summary(
     table: Floats, columns: list[Column], queries: Queries, judged: JudgmentFile, options: Options
 ) -> list[float]:
-    """Return the value of each column for all queries, added up in their order, from 0 on."""
+    """Return the value of each column over all queries, summed in their order."""
     with np.errstate(all="ignore"):
         sums = np.cumulative_sum(table, axis=0, include_initial=True)[-1].tolist()
     relevant = judged.relevant if options.complete else None
@@ -166,7 +162,7 @@ def _of_all(column: Column, total: float, measured: int, queries: Queries, relev
 
 
 COUNTS = ("sum", "num_q")
-"""kinds of columns that are whole numbers"""
+"""kinds of columns with integer values"""
 
 
 def format_queries(
@@ -184,7 +180,7 @@ def format_queries(
 
 
 def _line(form: bytes, name: bytes, value: float | bytes) -> bytes:
-    """Return a line; what is no number has a sign, as C prints it."""
+    """Return a line; NaN may have a minus sign, as in the output of C."""
     if isinstance(value, float) and isnan(value) and copysign(1, value) < 0:
         return (form % (name, value)).replace(b"   nan\n", b"  -nan\n")
     return form % (name, value)
@@ -198,7 +194,7 @@ def format_summary(summary: list[float], columns: list[Column], run_id: bytes, *
 
 
 def _form(column: Column, *, zscores: bool) -> bytes:
-    """Return how a line looks: name, query, value."""
+    """Return the format of a line with name, query and value."""
     name = column.name.encode(errors="backslashreplace").ljust(22).replace(b"%", b"%%")
     if column.kind in ("runid", "relstring"):
         return name + (b"\t%s\t'%s'\n" if column.kind == "relstring" else b"\t%s\t%s\n")
@@ -208,7 +204,7 @@ def _form(column: Column, *, zscores: bool) -> bytes:
 
 
 def relstrings(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column]) -> dict[str, list[bytes]]:
-    """Return, of each column that is a string of labels, that of every query: `-` unknown, `.` a negative label."""
+    """Return the strings of labels of each relstring column: `-` is unjudged, `.` is a negative label."""
     return {
         column.name: _strings(qrels, hits, queries, column.length, hidden=reveals_placeholder(column.name))
         for column in columns
@@ -236,7 +232,7 @@ def _letter(label: float) -> int:
 
 
 MISSING = -1000000.0
-"""where nothing is known of a query and measure"""
+"""the z-score if mean and deviation are not known"""
 Known = dict[tuple[bytes, str], tuple[float, float]]
 
 
@@ -258,7 +254,7 @@ def read_zscores(path: str) -> Known:
 
 
 def deviations(table: Floats, queries: list[bytes], columns: list[Column], reference: Known) -> Floats:
-    """Return the table with z-scores in place of values."""
+    """Return the z-scores of the values."""
     out = table.copy()
     for i, query in enumerate(queries):
         for j, column in enumerate(columns):
@@ -275,7 +271,7 @@ def _zscore(value: float, mean: float | None, deviation: float) -> float:
 
 
 def trec_eval(options: Options, report: Report = ignore) -> bytes:
-    """Return what trec_eval prints with these options; raise Quit where it would end early."""
+    """Return the output of trec_eval with these options; raise Quit if trec_eval would fail."""
     columns = _columns(options)
     judged, ranked = _read(options, report)
     reference = read_zscores(options.zscores) if options.zscores is not None else None
@@ -296,20 +292,20 @@ def trec_eval(options: Options, report: Report = ignore) -> bytes:
 
 
 def _columns(options: Options) -> list[Column]:
-    """Return what is to be printed; of several things that are wrong, say that which trec_eval finds first."""
+    """Return the columns to print; of several errors, raise the one that trec_eval finds first."""
     measures.select_names(options)
     check_formats(options)
     try:
         return measures.select_columns(options)
     except Quit:
-        if options.zscores is not None:
+        if options.zscores is not None:  # trec_eval then reads all files before it parses parameters
             _read(options, ignore)
             read_zscores(options.zscores)
         raise
 
 
 def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
-    """Return the judgments and where they are in the run."""
+    """Return the judgments, and the ranks of judged documents in the run."""
     if options.qrels.startswith("-") and options.run.startswith("-"):
         raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
     judged = read_judgments(source_of(options.qrels), options, cores())
@@ -317,30 +313,30 @@ def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
 
 
 OPTIONS = """\
- -q  --query_eval_wanted             print the values of every query, too
- -m  --measure NAME[.PARAMETERS]     a measure, or a set of them: official (by default), all_trec, set, qrels_jg; repeat
+ -q  --query_eval_wanted             also print the values of every query
+ -m  --measure NAME[.PARAMETERS]     a measure, or a set: official (the default), all_trec, set, qrels_jg; repeatable
  -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count 0
  -n  --nosummary                     do not print the values over all queries
- -l  --level_for_rel LEVEL           labels of at least this are relevant; 1 by default
- -J  --Judged_docs_only              drop documents without judgment first
- -M  --Max_retrieved_per_topic MOST  keep that many documents of a query, best first
- -N  --Number_docs_in_coll SIZE      how many documents the collection has; utility may need it
+ -l  --level_for_rel LEVEL           the lowest relevant label; 1 by default
+ -J  --Judged_docs_only              drop unjudged documents first
+ -M  --Max_retrieved_per_topic MOST  keep at most this many documents per query, best first
+ -N  --Number_docs_in_coll SIZE      number of documents in the collection, for utility
  -Z  --Zscore FILE                   print z-scores; FILE has lines `query measure mean deviation`
- -R  --Rel_info_format FORMAT        format of the qrels: qrels, or qrels_jg, with groups of judgments
+ -R  --Rel_info_format FORMAT        format of the qrels: qrels, or qrels_jg with judgment groups
  -T  --Results_format FORMAT         format of the run: trec_results
  -v  --version                       print the version
- -h  --help                          print this text; with -m, explain those measures
-     --compat 9|10                   behave as this version of trec_eval; else as GRADELY_TREC_EVAL says, else as 10
+ -h  --help                          print this text; with -m, describe only these measures
+     --compat 9|10                   version of trec_eval; by default that in GRADELY_TREC_EVAL, or 10
 """
 ABOUT = {
     "runid": "the tag in the last line of the run",
-    "num_q": "how many queries are averaged over",
-    "num_ret": "how many documents are retrieved; over all queries, the sum",
-    "num_rel": "how many documents are relevant; the sum",
-    "num_rel_ret": "how many relevant documents are retrieved; the sum",
+    "num_q": "the number of queries in means",
+    "num_ret": "the number of retrieved documents; over all queries, the sum",
+    "num_rel": "the number of relevant documents; the sum",
+    "num_rel_ret": "the number of relevant documents that are retrieved; the sum",
     "map": "average precision, AP in gradely",
     "gm_map": "the geometric mean of average precision, at least 0.00001 per query",
-    "Rprec": "precision after as many documents as are relevant, Rprec in gradely",
+    "Rprec": "precision at R, the number of relevant documents; Rprec in gradely",
     "bpref": "preference of relevant over other judged documents, bpref in gradely",
     "recip_rank": "1 over the rank of the first relevant document, RR in gradely",
     "iprec_at_recall": "interpolated precision at levels of recall, as in iprec_at_recall..10,.20; IPrec in gradely",
@@ -349,39 +345,39 @@ ABOUT = {
     "recall": "recall at cut-offs, R in gradely",
     "infAP": "average precision inferred from a sample of judgments, infAP in gradely",
     "gm_bpref": "the geometric mean of bpref",
-    "Rprec_mult": "precision after a multiple of the relevant documents, as in Rprec_mult.0.5,1",
+    "Rprec_mult": "precision at multiples of R, as in Rprec_mult.0.5,1",
     "utility": "worth of the retrieved set, utility.a,b,c,d for relevant or not, retrieved or not; Utility in gradely",
     "11pt_avg": "the mean of interpolated precision over levels of recall, IPrec in gradely",
-    "binG": "relevant documents discounted by the others above, binG in gradely",
-    "G": "gains discounted by the gain that was missed above, G in gradely; G.1=3,2=9 gives levels gains",
-    "dcg": "discounted cumulated gain, DCG in gradely; dcg.1=3,2=9 gives levels gains",
+    "binG": "relevant documents, discounted by the non-relevant ones above; binG in gradely",
+    "G": "gains, discounted by the gain missed above; G in gradely; G.1=3,2=9 sets gains of levels",
+    "dcg": "discounted cumulative gain, DCG in gradely; dcg.1=3,2=9 sets gains of levels",
     "ideal_dcg": "dcg of the ideal ranking",
-    "ndcg": "dcg over ideal_dcg, nDCG in gradely; ndcg.1=3,2=9 gives levels gains",
-    "ndcg_rel": "the mean of ndcg at the ranks of documents that gain",
-    "Rndcg": "the mean of ndcg at the ranks where the ideal gain falls",
+    "ndcg": "dcg over ideal_dcg, nDCG in gradely; ndcg.1=3,2=9 sets gains of levels",
+    "ndcg_rel": "the mean of ndcg at the ranks of documents with a gain",
+    "Rndcg": "the mean of ndcg at the ranks where the ideal gain decreases",
     "ndcg_cut": "ndcg at cut-offs",
     "map_cut": "average precision at cut-offs",
-    "relative_P": "precision at cut-offs over the best that is possible, RelativeP in gradely",
+    "relative_P": "precision at cut-offs over the best possible precision, RelativeP in gradely",
     "success": "whether a relevant document is within cut-offs, Success in gradely",
     "set_P": "precision of the retrieved set",
-    "set_relative_P": "set_P over the best that is possible",
+    "set_relative_P": "set_P over the best possible precision",
     "set_recall": "recall of the retrieved set",
     "set_map": "recall times precision of the retrieved set",
     "set_F": "(x+1)·P·R / (R + x·P) of the retrieved set, as in set_F.0.5; F in gradely",
-    "num_nonrel_judged_ret": "how many retrieved documents are judged not relevant; the sum",
-    "map_avgjg": "average precision, the mean over groups of judgments; with -R qrels_jg",
-    "P_avgjg": "precision at cut-offs, the mean over groups of judgments",
-    "Rprec_mult_avgjg": "precision after a multiple of the relevant documents, the mean over groups of judgments",
-    "yaap": "log((1+s) / (1+R-s)), s the sum of precision at the R relevant documents",
-    "rbp": "rank-biased precision, as in rbp.p=0.8; RBP in gradely; gains as in ndcg, brought to 0 … 1",
-    "rbp_resid": "how much rank-biased precision would rise, were all documents without judgment relevant",
-    "unj": "the share of documents without judgment at cut-offs, Unjudged in gradely",
+    "num_nonrel_judged_ret": "the number of retrieved documents that are judged not relevant; the sum",
+    "map_avgjg": "average precision, the mean over judgment groups; with -R qrels_jg",
+    "P_avgjg": "precision at cut-offs, the mean over judgment groups",
+    "Rprec_mult_avgjg": "precision at multiples of R, the mean over judgment groups",
+    "yaap": "log((1+s) / (1+R-s)), where s is the sum of precision at the R relevant documents",
+    "rbp": "rank-biased precision, as in rbp.p=0.8; RBP in gradely; gains as in ndcg, scaled to 0 … 1",
+    "rbp_resid": "the increase of rank-biased precision if all unjudged documents were relevant",
+    "unj": "the share of unjudged documents at cut-offs, Unjudged in gradely",
 }
-"""each measure in a line"""
+"""a line about each measure"""
 
 
 def help_text(options: Options) -> str:
-    """Return the options and, in a line each, the measures that are asked for, or all."""
+    """Return the help: the options, and a line about each selected measure, or all."""
     names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
     about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]

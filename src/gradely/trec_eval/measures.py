@@ -1,4 +1,4 @@
-"""The measures of trec_eval in its order, with the parameters that each takes and the columns that it prints."""
+"""The measures of trec_eval, in its order, with their parameters and columns."""
 
 from collections.abc import Callable, Sequence
 from functools import partial, reduce
@@ -33,40 +33,40 @@ from gradely.trec_eval.options import (
 )
 
 Value: TypeAlias = Callable[[Batch], Array]
-"""what a column is of each query; those below are values once their other arguments are given"""
+"""computes a column for each query; the functions below become Values by `partial`"""
 DEEPEST = 2.0**53
-"""no ranking is as long"""
+"""a depth beyond the end of every ranking"""
 LEAST = -(2.0**63)
-"""the least whole number of C, which becomes of what is none or too large"""
+"""the least integer of C, to which C converts NaN and numbers that are too large"""
 
 
 def num_ret(batch: Batch) -> Array:
-    """Return how many documents are retrieved."""
+    """Return the number of retrieved documents."""
     return batch.to_real(batch.retrieved)
 
 
 def num_rel(batch: Batch, options: Options) -> Array:
-    """Return how many documents of the pool are relevant."""
+    """Return the number of relevant documents in the pool."""
     return P(rel=options.level).recall_base(batch)
 
 
 def num_rel_ret(batch: Batch, options: Options) -> Array:
-    """Return how many relevant documents are retrieved."""
+    """Return the number of retrieved documents that are relevant."""
     return sum_rows(batch.to_real(P(rel=options.level).relevant(batch)))
 
 
 def num_nonrel_judged_ret(batch: Batch, options: Options) -> Array:
-    """Return how many judged documents are retrieved that are not relevant."""
+    """Return the number of retrieved documents that are judged not relevant."""
     return sum_rows(batch.to_real(batch.judged & (batch.grade >= 0) & (batch.grade < options.level)))
 
 
 def to_c_integer(number: Array) -> Array:
-    """Return whole numbers as C has them: what is not finite, or too large for them, becomes the least."""
+    """Return numbers as C converts them to integers: those that are not finite or too large become LEAST."""
     return np.where(np.abs(number) < -LEAST, number, LEAST)
 
 
 def quotient(above: Array, below: Array) -> Array:
-    """Return a quotient, 0 where there is nothing to divide by."""
+    """Return a quotient, or 0 where the divisor is 0."""
     return np.where(below != 0, above / np.where(below != 0, below, 1.0), 0.0)
 
 
@@ -83,7 +83,7 @@ def set_F(batch: Batch, options: Options, numbers: Sequence[float]) -> Array:
 
 
 def utility(batch: Batch, options: Options, numbers: Sequence[float]) -> Array:
-    """Return what the retrieved set is worth."""
+    """Return the utility of the retrieved set."""
     if len(numbers) != 4:
         raise Quit(IMPOSSIBLE, f"-m utility takes four parameters, as in utility.1,-1,0,0; found {len(numbers)}")
     a, b, c, d = numbers
@@ -101,9 +101,9 @@ def yaap(batch: Batch, options: Options) -> Array:
 
 
 def Rprec_mult(batch: Batch, options: Options, number: float, later: tuple[float, ...]) -> Array:
-    """Return the precision after some times as many documents as there are relevant ones.
+    """Return the precision at a multiple of the number of relevant documents.
 
-    trec_eval walks up the ranking with the last multiple first, and waits for one that is too large for ever.
+    trec_eval walks up the ranking with the last multiple first, and never gets past one that is too large.
     """
     depth, waits = _needs(batch, options, number, later, "up")
     depth = np.clip(np.where(waits, 0, depth), 0, DEEPEST)
@@ -114,7 +114,7 @@ def Rprec_mult(batch: Batch, options: Options, number: float, later: tuple[float
 def _needs(
     batch: Batch, options: Options, share: float, later: tuple[float, ...], rounding: str
 ) -> tuple[Array, Array]:
-    """Return how many documents a share of the relevant ones is, and whether a later share is too large a number."""
+    """Return a share of the number of relevant documents, and whether a later share overflows."""
     relevant = num_rel(batch, options)
     needed = [to_c_integer(ROUNDING[rounding](batch, number * relevant)) for number in (share, *later)]
     return needed[0], np.any(np.stack(needed[1:] or [np.zeros_like(relevant)]) == LEAST, axis=0)
@@ -123,7 +123,7 @@ def _needs(
 def iprec_at_recall(batch: Batch, options: Options, number: float, later: tuple[float, ...]) -> Array:
     """Return the interpolated precision at a level of recall, which need not lie between 0 and 1.
 
-    trec_eval walks up the ranking with the last level first, and to its top for one that is too large a number.
+    trec_eval walks up the ranking with the last level first, and to the top for a level that overflows.
     """
     needed, waits = _needs(batch, options, number, later, options.rounding)
     relevant = IPrec(rel=options.level).relevant(batch)
@@ -133,8 +133,8 @@ def iprec_at_recall(batch: Batch, options: Options, number: float, later: tuple[
 def eleven_points(batch: Batch, options: Options, numbers: Sequence[float]) -> Array:
     """Return the mean of interpolated precision over levels of recall.
 
-    trec_eval walks up the ranking with the last level first. A level that needs more relevant documents than one after
-    it has been walked past: from there on it takes the best precision of all.
+    trec_eval walks up the ranking with the last level first. If a level needs more relevant documents than a later one,
+    it has already been passed, and trec_eval uses the best precision of all ranks.
     """
     relevant_retrieved, relevant = num_rel_ret(batch, options), num_rel(batch, options)
     best = iprec_at_recall(batch, options, 0.0, ())
@@ -151,17 +151,18 @@ def eleven_points(batch: Batch, options: Options, numbers: Sequence[float]) -> A
 
 
 CELLS = 1 << 20
-"""about how many places of rankings are looked at in one go"""
+"""approximate number of ranks to process at a time"""
 
 
 class Gains:
-    """The gains of levels; a level that is not listed gains its number, a document without judgment nothing.
+    """The gains of levels: a level that is not listed is its own gain, and unjudged documents have none.
 
-    Of a level that is listed several times, a retrieved document gains the lowest, and an ideal one the first.
+    If a level is listed several times, the lowest gain counts for retrieved documents, and the first one for the ideal
+    ranking.
     """
 
     def __init__(self, pairs: list[tuple[int, float]]) -> None:
-        """Hold the gains that differ from their level."""
+        """Take the listed levels and gains."""
         self.gains = [gain for _, gain in pairs]
         self.table = dict(reversed(pairs))
         self.lowest = {level: min(gain for other, gain in pairs if other == level) for level in self.table}
@@ -172,15 +173,15 @@ class Gains:
         return np.where(rows & (labels >= 0), reduce(np.add, listed, own), 0.0)
 
     def retrieved_gains(self, batch: Batch) -> Array:
-        """Return [Q, H]: the gain of each judged document that is retrieved."""
+        """Return the gain of each judged document that is retrieved, [Q, H]."""
         return self._gains_of(batch.grade, batch.judged, self.lowest)
 
     def ideal(self, batch: Batch) -> Array:
-        """Return [Q, B]: the gains of the pool above 0, best first."""
+        """Return the gains of the pool, best first, with 0 for negative ones, [Q, B]."""
         return np.maximum(-np.sort(-self._gains_of(batch.pool, batch.pooled, self.table), axis=1), 0.0)
 
     def range(self, batch: Batch) -> tuple[Array, Array]:
-        """Return [Q, 1] each: the lowest and the highest gain of the levels from 0 to the best of the pool."""
+        """Return the lowest and the highest gain of the levels from 0 to the best of the pool, each [Q, 1]."""
         best, inverse = np.unique(np.where(batch.pooled, batch.pool, -1.0).max(axis=1), return_inverse=True)
         spans = np.array([self._span(int(level)) for level in best])[inverse]
         return spans[:, :1], spans[:, 1:]
@@ -193,24 +194,24 @@ class Gains:
 
 
 def running_gains(batch: Batch, gain: Array) -> Array:
-    """Return [Q, H+1]: the discounted gain of the first 0, 1, … columns, in rank order."""
+    """Return the discounted gains of the first 0, 1, … columns in rank order, [Q, H+1]."""
     return np.cumulative_sum(additive(batch, gain, log2, None), axis=1, include_initial=True)
 
 
 def running_ideal(batch: Batch, gains: Gains) -> Array:
-    """Return [Q, B+1]: the discounted gain of the first 0, 1, … places of the ideal ranking."""
+    """Return the discounted gains of the first 0, 1, … places of the ideal ranking, [Q, B+1]."""
     ideal = gains.ideal(batch)
     rank = np.arange(1, ideal.shape[1] + 1, dtype=np.float64)
     return np.cumulative_sum(ideal / log2(batch, rank), axis=1, include_initial=True)
 
 
 def dcg(batch: Batch, gains: Gains) -> Array:
-    """Return the discounted cumulated gain."""
+    """Return the discounted cumulative gain."""
     return running_gains(batch, gains.retrieved_gains(batch))[:, -1]
 
 
 def ideal_dcg(batch: Batch, gains: Gains) -> Array:
-    """Return that of the ideal ranking."""
+    """Return the discounted cumulative gain of the ideal ranking."""
     return running_ideal(batch, gains)[:, -1]
 
 
@@ -220,14 +221,14 @@ def ndcg(batch: Batch, gains: Gains) -> Array:
 
 
 def G(batch: Batch, gains: Gains) -> Array:
-    """Return normalized gain."""
+    """Return the gain, discounted by the gain missed above, over the ideal gain."""
     ideal = gains.ideal(batch)
     ones = batch.xp.zeros_like(ideal[:, :1])  # exponents: the units of the gains are 1
     return quotient(sum_rows(gain_over_missed(batch, gains.retrieved_gains(batch), ideal, ones)), sum_rows(ideal))
 
 
 def ndcg_rel(batch: Batch, gains: Gains) -> Array:
-    """Return the mean of ndcg over the documents that gain, at their ranks; those not retrieved take the last value."""
+    """Return the mean of ndcg at the ranks of documents with a gain; those not retrieved count with the last value."""
     gain, ideal = gains.retrieved_gains(batch), running_ideal(batch, gains)
     sums, places = running_gains(batch, gain), np.minimum(batch.above + 1, ideal.shape[1] - 1)
     at = np.where(gain > 0, quotient(sums[:, 1:], ideal[batch.row, places]), 0.0)
@@ -238,7 +239,7 @@ def ndcg_rel(batch: Batch, gains: Gains) -> Array:
 
 
 def Rndcg(batch: Batch, gains: Gains, options: Options) -> Array:
-    """Return the mean of ndcg at the ranks where the ideal gain falls, and at the end of a ranking that goes on."""
+    """Return the mean of ndcg at the ranks where the ideal gain decreases, and at the end of longer rankings."""
     ideal, best = running_ideal(batch, gains), gains.ideal(batch)
     sums = running_gains(batch, gains.retrieved_gains(batch))
     added, points = np.zeros(len(best)), np.zeros(len(best))
@@ -255,7 +256,7 @@ def Rndcg(batch: Batch, gains: Gains, options: Options) -> Array:
 
 
 def rbp(batch: Batch, gains: Gains, p: float) -> Array:
-    """Return rank-biased precision; gains that leave 0 … 1 are brought there, query by query."""
+    """Return rank-biased precision; gains are scaled to 0 … 1 for queries in which some lie outside."""
     low, high = gains.range(batch)
     gain, outside = gains.retrieved_gains(batch), (low < 0) | (high > 1)
     judged = batch.judged & (batch.grade >= 0)
@@ -264,7 +265,7 @@ def rbp(batch: Batch, gains: Gains, p: float) -> Array:
 
 
 def rbp_resid(batch: Batch, p: float) -> Array:
-    """Return how much rank-biased precision may rise, were all documents without judgment relevant."""
+    """Return the increase of rank-biased precision if all unjudged documents were relevant."""
     depth = int(batch.retrieved.max())
     patience = _patience(p, depth + 1)
     step = max(1, CELLS // (depth + 1))
@@ -275,7 +276,7 @@ def rbp_resid(batch: Batch, p: float) -> Array:
 
 
 def _residual(batch: Batch, rows: slice, patience: Array, depth: int) -> Array:
-    """Return, for some queries, the sum of p^(i-1) over the ranks i without a judgment, added in rank order."""
+    """Return, for some queries, the sum of p^(i-1) over the unjudged ranks i, added in rank order."""
     open_places = np.arange(depth) < batch.retrieved[rows, None]
     query, column = np.nonzero((batch.judged & (batch.grade >= 0))[rows])
     open_places[query, batch.above[rows][query, column]] = False
@@ -283,7 +284,7 @@ def _residual(batch: Batch, rows: slice, patience: Array, depth: int) -> Array:
 
 
 def _patience(p: float, depth: int) -> Array:
-    """Return 1, p, p², …, each made from the one before."""
+    """Return 1, p, p², … by repeated multiplication, as trec_eval does."""
     return np.cumulative_prod(np.full(max(depth - 1, 0), p), include_initial=True)
 
 
@@ -291,24 +292,24 @@ CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(i / 10 for i in range(11))
 FIFTHS = tuple(i / 5 for i in range(1, 11))
 LEVEL_LENGTH = 9
-"""characters of a level in a name, with the line before it"""
+"""the most characters of a level in a name, including the underscore"""
 
 
 class Column(NamedTuple):
-    """One printed name: what it is of each query, and what it is of all."""
+    """A name that trec_eval prints, with its value of each query and the kind of its value over all queries."""
 
     name: str
     kind: str = "mean"
-    """of all queries: mean, sum, geometric (mean), or what is no number of a query: runid, num_q, relstring"""
+    """mean, sum or geometric (mean); or runid, num_q or relstring, which have no number per query"""
     value: Value | None = None
     length: int = 0
-    """of a relstring"""
+    """the length of a relstring"""
     by_group: bool = False
-    """a mean over groups of judgments, which only one format of judgments has"""
+    """whether it is a mean over judgment groups, which only one format of judgments has"""
 
 
 class Entry(NamedTuple):
-    """A measure: how it reads parameters, those by default, and its columns."""
+    """A measure: its columns, the parser of its parameters, and their defaults."""
 
     columns: Callable[[str, Any, Options], list[Column]]
     read: Callable[[str, str], Any] | None = None
@@ -316,22 +317,22 @@ class Entry(NamedTuple):
 
 
 def _of_run(kind: str, value: Value | None = None) -> Entry:
-    """Return what is the same whichever documents are relevant."""
+    """Return an entry that does not depend on relevance."""
     return Entry(lambda name, *_: [Column(name, kind, value)])
 
 
 def _of_level(value: Callable[..., Array], kind: str = "mean") -> Entry:
-    """Return a value that knows relevant documents and others."""
+    """Return an entry that depends on which documents are relevant."""
     return Entry(lambda name, _, options: [Column(name, kind, partial(value, options=options))])
 
 
 def _binary(measure: Any, kind: str = "mean") -> Entry:
-    """Return a measure of the library that knows relevant documents and others."""
+    """Return an entry for a binary measure of gradely."""
     return Entry(lambda name, _, options: [Column(name, kind, measure(rel=options.level).compute)])
 
 
 def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: bool = True) -> Entry:
-    """Return a measure of the library at cut-offs."""
+    """Return an entry for a measure of gradely at cut-offs."""
 
     def columns(name: str, numbers: list[int], options: Options) -> list[Column]:
         instance = measure(rel=options.level) if binary else measure()
@@ -341,7 +342,7 @@ def _at_cutoffs(measure: Any, default: tuple[int, ...] = CUTOFFS, *, binary: boo
 
 
 def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
-    """Return a value at levels that are real numbers; each may depend on those after it. Long names are cut off."""
+    """Return an entry with real-valued levels, each of which may depend on later ones; long names are cut off."""
 
     def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
         out = []
@@ -355,7 +356,7 @@ def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
 
 
 def _over_groups(entry: Entry) -> Entry:
-    """Return a measure as the mean over groups of judgments."""
+    """Return an entry for the mean of a measure over judgment groups."""
 
     def columns(name: str, numbers: Any, options: Options) -> list[Column]:
         return [column._replace(by_group=True) for column in entry.columns(name, numbers, options)]
@@ -364,7 +365,7 @@ def _over_groups(entry: Entry) -> Entry:
 
 
 def _of_numbers(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
-    """Return one value that has parameters, which its name shows."""
+    """Return an entry with numbers as parameters, which its name shows."""
 
     def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
         return [Column(name, value=partial(value, options=options, numbers=numbers))]
@@ -373,12 +374,12 @@ def _of_numbers(value: Callable[..., Array], default: tuple[float, ...]) -> Entr
 
 
 def _of_pairs(make: Callable[[Pairs, Options], Value]) -> Entry:
-    """Return one value that has parameters by key, which its name shows."""
+    """Return an entry with (key, number) pairs as parameters, which its name shows."""
     return Entry(lambda name, pairs, options: [Column(name, value=make(pairs, options))], read_pairs, [])
 
 
 def _of_gains(value: Callable[..., Array]) -> Entry:
-    """Return one value of gains."""
+    """Return an entry with gains as parameters."""
     return _of_pairs(lambda pairs, options: partial(value, gains=_gains(pairs, options)))
 
 
@@ -435,26 +436,26 @@ TABLE: dict[str, Entry] = {
     "rbp_resid": _of_pairs(lambda pairs, _: partial(rbp_resid, p=read_persistence(pairs))),
     "unj": _at_cutoffs(Unjudged, (5, 10, 20), binary=False),
 }
-"""by name, in the order in which trec_eval prints them"""
+"""the measures by name, in the order of trec_eval's output"""
 NEW = ("rbp", "rbp_resid", "unj")
-"""in version 10 only"""
+"""measures that only version 10 has"""
 OFFICIAL = tuple(TABLE)[: tuple(TABLE).index("relstring")]
 GROUPS = ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
 BY_NAME_ONLY = ("dcg", "ideal_dcg", "yaap", *GROUPS)
 RUN = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 SETS = (*RUN, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
 PREFERENCES = ("prefs", "all_prefs")
-"""these, and all that begin with prefs_, are of preference judgments"""
+"""measures of preference judgments, besides all that begin with prefs_"""
 
 
 def nickname(name: str, compat: int) -> tuple[str, ...] | None:
-    """Return the measures that a nickname stands for, None where it is not one."""
+    """Return the measures that a nickname stands for, or None if it is not a nickname."""
     names = tuple(measure for measure in TABLE if measure not in BY_NAME_ONLY and (compat == 10 or measure not in NEW))
     return {"official": OFFICIAL, "set": SETS, "all_trec": names, GROUPED: ("runid", "num_q", *GROUPS)}.get(name)
 
 
 def select_columns(options: Options) -> list[Column]:
-    """Return the columns of the measures asked for; of parameters given twice the first count."""
+    """Return the columns of the selected measures; if parameters are given twice, the first ones count."""
     texts: dict[str, str] = {}
     for measure in options.measures:
         name, dot, text = measure.partition(".")
@@ -464,7 +465,7 @@ def select_columns(options: Options) -> list[Column]:
 
 
 def select_names(options: Options) -> list[str]:
-    """Return the measures asked for, in trec_eval's order."""
+    """Return the selected measures in the order of trec_eval."""
     selection: set[str] = set()
     for measure in options.measures or ["official"]:
         name, dot, text = measure.partition(".")

@@ -29,33 +29,33 @@ LONG = {
     "Zscore=": "-Z",
     "compat=": "--compat",
 }
-"""getopt's long options, and the short ones they stand for"""
+"""the long options of getopt, and the short ones they stand for"""
 VERSION = "GRADELY_TREC_EVAL"
-"""the variable of the environment that says which version to be like"""
+"""the environment variable that selects the version of trec_eval"""
 ABBREVIATIONS = dict.fromkeys(("--c", "--co", "--com", "--comp"), "--complete_rel_info_wanted")
-"""what trec_eval takes, and only --compat, which it does not have, would make ambiguous"""
+"""abbreviations that trec_eval accepts, but that the additional option --compat would make ambiguous"""
 QRELS, GROUPED = "qrels", "qrels_jg"
-"""formats of judgments: labels, and labels by several judges or groups of them"""
+"""formats of judgments: labels, and labels by judgment group"""
 PREFERENCES = ("prefs", "qrels_prefs")
-"""formats of judgments that are not labels"""
+"""formats of preference judgments"""
 LONGEST = 2**63 - 1
-"""whole numbers are not larger"""
+"""the largest integer"""
 DIGITS = 19
-"""whole numbers are not longer"""
+"""the number of its digits"""
 USAGE_LINE = "gradely trec_eval [-q] [-c] [-n] [-J] [-l LEVEL] [-M MOST] [-m MEASURE[.PARAMETERS]]... QRELS RUN"
 
 
 class Quit(GradelyError, ValueError):
-    """An error with the exit code that trec_eval has for it."""
+    """An error with the exit code of trec_eval."""
 
     def __init__(self, code: int, message: str) -> None:
-        """Say what is wrong and how to leave."""
+        """Take the exit code and the message."""
         super().__init__(message)
         self.code = code
 
 
 class Options(NamedTuple):
-    """What was asked for."""
+    """The options of a command line."""
 
     qrels: str
     run: str
@@ -76,12 +76,12 @@ class Options(NamedTuple):
 
     @property
     def rounding(self) -> str:
-        """How trec_eval rounds a share of the relevant documents."""
+        """How this version of trec_eval rounds a share of the relevant documents."""
         return "up" if self.compat == 9 else "nearest"
 
 
 def parse(arguments: list[str]) -> Options:
-    """Return the options of a command line; raise Quit where it is not one."""
+    """Return the options of a command line; raise Quit if it is invalid."""
     try:
         pairs, files = gnu_getopt([ABBREVIATIONS.get(argument, argument) for argument in arguments], SHORT, list(LONG))
     except GetoptError as error:
@@ -90,7 +90,7 @@ def parse(arguments: list[str]) -> Options:
     flags, values = {name for name, _ in options}, dict(options)
     early = flags & {"-h", "-v"}
     if len(files) != 2 and not early:
-        raise Quit(USAGE, f"give two files, the judgments and the run; usage: {USAGE_LINE}")
+        raise Quit(USAGE, f"expected two files, the judgments and the run; usage: {USAGE_LINE}")
     if "-D" in values:
         raise Quit(
             USAGE,
@@ -118,36 +118,36 @@ def parse(arguments: list[str]) -> Options:
 
 
 def atol(text: str) -> int:
-    """Return the whole number that a text begins with, 0 where it begins with none.
+    """Return the integer at the beginning of a text, or 0 if there is none, as atol of C does.
 
     >>> atol("23.4"), atol(" -7x"), atol("many")
     (23, -7, 0)
     """
     match = re.match(r"\s*([+-]?)0*(\d*)", text, re.ASCII)
-    assert match is not None  # anything begins with nothing
+    assert match is not None  # the pattern matches the empty string
     size = LONGEST if len(match[2]) > DIGITS else min(int(match[2] or "0"), LONGEST)
     return -size if match[1] == "-" else size
 
 
 def _compat(values: dict[str, str]) -> int:
-    """Return the version to be like: that of --compat, else of the environment, else the newest."""
+    """Return the version of trec_eval: from --compat, else from the environment, else the newest."""
     name, text = next(
         (pair for pair in (("--compat", values.get("--compat")), (VERSION, os.environ.get(VERSION))) if pair[1]),
         ("--compat", "10"),
     )
     if text not in ("9", "10"):
-        raise Quit(USAGE, f"{name} is a version of trec_eval, 9 or 10; found {text!r}")
+        raise Quit(USAGE, f"{name} must be a version of trec_eval, 9 or 10; found {text!r}")
     return int(text)
 
 
 def _level(text: str) -> int:
     if atol(text) < 0:
-        raise Quit(USAGE, f"-l {text}: documents without a judgment would be relevant; use a level of 0 or more")
+        raise Quit(USAGE, f"-l {text}: unjudged documents would be relevant; use a level of 0 or more")
     return atol(text)
 
 
 def check_formats(options: Options) -> None:
-    """Refuse formats that are not read here."""
+    """Refuse formats that are not supported."""
     form = options.qrels_format
     if form in PREFERENCES:
         raise Quit(UNREADABLE, f"-R {form}: preference judgments are not supported, only {QRELS} and {GROUPED}")
@@ -169,7 +169,7 @@ Pairs = list[tuple[str, float]]
 
 
 def atof(text: str) -> float:
-    """Return the number that a text begins with, 0 where it begins with none.
+    """Return the number at the beginning of a text, or 0 if there is none, as atof of C does.
 
     >>> atof("1.5e3x"), atof("0x10"), atof(".25"), atof("high")
     (1500.0, 16.0, 0.25, 0.0)
@@ -200,7 +200,7 @@ def read_cutoffs(name: str, text: str) -> list[int]:
 
 
 def read_levels(name: str, text: str) -> list[float]:
-    """Return numbers, ascending."""
+    """Return numbers in ascending order; refuse duplicates."""
     return _distinct(name, text, sorted(read_numbers(name, text)))
 
 
@@ -211,12 +211,12 @@ def _distinct(name: str, text: str, numbers: list[T]) -> list[T]:
 
 
 def read_numbers(_: str, text: str) -> list[float]:
-    """Return numbers as they are given."""
+    """Return numbers in the given order."""
     return [atof(number) for number in text.split(",")]
 
 
 def read_pairs(name: str, text: str) -> Pairs:
-    """Return keys and numbers as they are given."""
+    """Return (key, number) pairs in the given order."""
     parts = [part.split("=") for part in text.split(",")]
     if any(len(part) != 2 for part in parts):
         raise Quit(UNREADABLE, f"-m {name}.{text}: write parameters as key=number, as in {name}.1=3,2=9")
@@ -224,14 +224,14 @@ def read_pairs(name: str, text: str) -> Pairs:
 
 
 def read_persistence(pairs: Pairs) -> float:
-    """Return the parameter p of rbp; the last one counts."""
+    """Return the parameter p of rbp; if it is given several times, the last one counts."""
     return dict(pairs).get("p", 0.9)
 
 
 def read_gains(pairs: Pairs, compat: int) -> list[tuple[int, float]]:
-    """Return levels and gains; version 9 takes any key for a level, 10 only whole numbers."""
+    """Return levels and gains; version 9 accepts any key as a level, version 10 only integers."""
     levels = [(atol(key), gain) for key, gain in pairs if compat == 9 or re.fullmatch(r"[+-]?[0-9]+", key)]
     lowest = min((level for level, _ in levels), default=0)
     if lowest < 0:
-        raise Quit(UNREADABLE, f"a gain for the level {lowest}: levels below 0 are not judged, and gain nothing")
+        raise Quit(UNREADABLE, f"a gain for the level {lowest}: negative levels are not judged and have no gain")
     return levels

@@ -1,6 +1,6 @@
-"""Judgments and runs as trec_eval reads them: the fast way where the text is regular, else line by line.
+"""Reads judgments and runs as trec_eval does: by the fast reader if the text is regular, else line by line.
 
-Names are bytes: text need not be UTF-8, and what is not becomes lone surrogates, as `decode` has it.
+Names are bytes: text need not be UTF-8, and `decode` turns other bytes into lone surrogates.
 """
 
 from collections.abc import Iterator
@@ -31,17 +31,17 @@ from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atof, 
 
 
 class Groups(NamedTuple):
-    """Each group of each query as a query of its own, in the order of the queries, and of the groups' names."""
+    """Every judgment group of every query as a query of its own, sorted by query and name of the group."""
 
     qrels: Qrels
     query: Ints
-    """[groups] the query that a group belongs to"""
+    """the query of each group, [groups]"""
     row: Ints
-    """[judgments] where the document of a judgment is among the documents of all groups"""
+    """the row of each judgment's document among the documents of all groups together, [judgments]"""
 
     @classmethod
     def of(cls, labels: dict[str, dict[bytes, dict[str, float]]], name: str) -> tuple[Qrels, "Groups"]:
-        """Return {query: {group: {document: label}}} as judgments of all groups together, and one by one."""
+        """Return the judgments of all groups together, and the groups, from {query: {group: {document: label}}}."""
         together: dict[str, dict[str, float]] = {}
         apart: dict[str, dict[str, float]] = {}
         query: list[int] = []
@@ -61,7 +61,7 @@ class Groups(NamedTuple):
         return Qrels.of(together, name), cls(Qrels.of(apart, name), np.asarray(query), np.asarray(row))
 
     def hits(self, together: Hits) -> Hits:
-        """Return where the documents of each group landed."""
+        """Return the hits of each group, from those of all groups together."""
         assert together.place is not None
         entry = np.full(int(self.row.max()) + 1, -1)
         entry[together.row] = np.arange(len(together.row))
@@ -84,7 +84,7 @@ class Groups(NamedTuple):
         return np.flatnonzero(np.isin(self.query, queries))
 
     def means(self, values: Floats, groups: Ints, queries: Ints) -> Floats:
-        """Return the mean of each query over its groups, added up in their order, from the values of these groups."""
+        """Return the mean of each query over its groups, summed in the order of the groups."""
         table = np.zeros((len(self.query), values.shape[1]))
         table[groups] = values
         count = np.bincount(self.query)[queries]
@@ -97,30 +97,32 @@ class Groups(NamedTuple):
 
 
 TAIL = 1 << 16
-"""bytes at the end of a file that surely hold a line"""
+"""bytes at the end of a file that are certain to contain a whole line"""
 
 
 class JudgmentFile(NamedTuple):
-    """Judgments, and duplicate documents by query."""
+    """The judgments of a file."""
 
     qrels: Qrels
     twice: dict[str, str]
+    """a duplicate document by query"""
     relevant: int | None = None
-    """judgments above 0, duplicates included; not counted where they are in groups"""
+    """the number of judgments above 0, including duplicates; None for judgment groups"""
     groups: Groups | None = None
-    """the judgments one group at a time, where they are in groups"""
+    """the judgments by group, if the file has judgment groups"""
 
 
 class RankingFile(NamedTuple):
-    """Where the judged documents of a run landed, its name, and duplicate documents by query."""
+    """The hits of a run, and its tag."""
 
     hits: Hits
     run_id: str
     twice: dict[str, str]
+    """a duplicate document by query"""
 
 
 def source_of(path: str) -> Source:
-    """Return a file; a name that begins with - is standard input."""
+    """Return the source of a path; paths that begin with - are standard input."""
     return Source("-" if path.startswith("-") else path)
 
 
@@ -141,7 +143,7 @@ def read_judgments(source: Source, options: Options, threads: int) -> JudgmentFi
 
 
 def _count_lines(source: Source, compat: int) -> int:
-    """Return how many lines a file has that are no comments."""
+    """Return the number of lines of a file, without comments."""
     lines = 0
     for _, block in _blocks(source):
         lines += block.count(b"\n") + (not block.endswith(b"\n"))
@@ -150,7 +152,7 @@ def _count_lines(source: Source, compat: int) -> int:
 
 
 def _blocks(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield whole lines, many at a time, with the number of the first."""
+    """Yield blocks of whole lines, each with the number of its first line."""
     empty = True
     try:
         for first, block in source.blocks():
@@ -168,12 +170,12 @@ def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _label(text: bytes) -> float:
-    """Return a label that is written in an unusual way."""
+    """Return a label that the fast reader cannot parse."""
     return float(atol(decode(text)))
 
 
 def _judged_twice(qrels: Qrels) -> dict[str, str]:
-    """Return the first document of each query that is judged once more."""
+    """Return a document that is judged more than once, for each query that has one."""
     key = Judgments.of(qrels).key
     rows = np.flatnonzero(is_among(key, find_repeated(key)))
     seen: set[tuple[str, str]] = set()
@@ -216,7 +218,7 @@ def _read_groups(source: Source, compat: int) -> JudgmentFile:
 
 
 def _judgments(source: Source, compat: int) -> Iterator[tuple[int, str, bytes, str, float]]:
-    """Yield number, query, iteration or group, document and label of each line; version 10 knows comments."""
+    """Yield line number, query, iteration or group, document and label; version 10 supports comments."""
     for number, line in _lines(source):
         if compat == 10 and line.startswith(b"#"):
             continue
@@ -231,7 +233,7 @@ def _judgments(source: Source, compat: int) -> Iterator[tuple[int, str, bytes, s
 def read_ranking(
     judged: JudgmentFile, source: Source, compat: int, most: int | None, threads: int, report: Report
 ) -> RankingFile:
-    """Return where the judged documents of a run landed."""
+    """Return the hits of a run."""
     settings = Settings("trec", precision="single" if compat == 9 else "double")
     dialect = Dialect(comments=compat == 10, any_bytes=True, number=_ranking_score)
     try:
@@ -251,18 +253,15 @@ def read_ranking(
 
 
 class DuplicateObserver:
-    """Notes a duplicate document of each judged query, among the documents that are kept."""
+    """Collects a duplicate document of each judged query, among the documents that are kept."""
 
     def __init__(self, most: int | None) -> None:
-        """Take how many documents of a query are kept."""
+        """Take the number of documents to keep per query."""
         self.most = most
         self.twice: dict[str, str] = {}
 
     def look(self, lines: Lines) -> dict[str, str]:
-        """Return the duplicates of some lines by query.
-
-        Duplicates below the documents that are kept must count once, for which the plain reader must look.
-        """
+        """Return a duplicate of each query in some lines."""
         twice = {}
         docs = Ids(lines.text, lines.start, lines.stop)
         repeated = np.flatnonzero(is_among(lines.key, find_repeated(lines.key)))
@@ -271,21 +270,21 @@ class DuplicateObserver:
                 continue
             of_query = range(lines.first[query], lines.first[query] + lines.size[query])
             names = [docs.name(i) for i in of_query]
-            if len(set(names)) == len(names):  # only their hashes are the same
+            if len(set(names)) == len(names):  # only their hashes are equal
                 continue
             doc = _first_twice(list(zip(lines.score[of_query].tolist(), names, strict=True)), self.most)
-            if doc is None:
+            if doc is None:  # duplicates below the kept documents count once, which only the plain reader supports
                 raise IrregularText
             twice[lines.name.name(query)] = doc
         return twice
 
     def add(self, seen: dict[str, str]) -> None:
-        """Keep the duplicates of some lines."""
+        """Add the duplicates of some lines."""
         self.twice |= seen
 
 
 def run_id(source: Source, compat: int) -> str:
-    """Return the name of a run, which is the tag of its last line; nothing where no line has one."""
+    """Return the tag in the last line of a run, or an empty string if there is none."""
     for line in reversed(_tail(source).split(b"\n")):
         fields = line.split()
         if len(fields) >= 6 and not (compat == 10 and fields[0].startswith(b"#")):
@@ -294,7 +293,7 @@ def run_id(source: Source, compat: int) -> str:
 
 
 def _tail(source: Source) -> bytes:
-    """Return the end of a file, without reading the rest where it can."""
+    """Return the end of a file, without reading the rest if possible."""
     with source.stream() as stream:
         if isinstance(stream, FileIO):
             stream.seek(max(0, source.size - TAIL))
@@ -306,15 +305,15 @@ def _tail(source: Source) -> bytes:
 
 
 def _ranking_score(text: bytes) -> float:
-    """Return a score that is written in an unusual way; what has no place in a ranking is explained line by line."""
+    """Return a score that the fast reader cannot parse."""
     score = atof(decode(text))
-    if isnan(score):
+    if isnan(score):  # the plain reader reports its line
         raise IrregularText
     return score
 
 
 def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tuple[float, str]]]:
-    """Return the scores and documents of the judged queries."""
+    """Return the scores and documents of the judged queries, read line by line."""
     rows: dict[str, list[tuple[float, str]]] = {}
     for number, line in _lines(source):
         fields = [decode(field) for field in line.split()]
@@ -329,7 +328,7 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
 
 
 def _score(source: Source, number: int, text: str) -> float:
-    """Return a score."""
+    """Return a score; refuse NaN."""
     score = atof(text)
     if isnan(score):
         raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {text}, which cannot be ranked")
@@ -337,7 +336,7 @@ def _score(source: Source, number: int, text: str) -> float:
 
 
 def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tuple[float, str]]:
-    """Return documents with whole numbers for scores, which rank and tie as they did; infinity has a place, too."""
+    """Return documents with integers for scores, with the same order and ties, so that infinities can be ranked."""
     with np.errstate(over="ignore"):
         scores = settings.round(np.array([score for score, _ in docs]))
     levels = np.unique(scores, return_inverse=True)[1].tolist()
@@ -345,7 +344,7 @@ def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tu
 
 
 def _first_twice(docs: list[tuple[float, str]], most: int | None) -> str | None:
-    """Return a duplicate document among those that are kept."""
+    """Return a duplicate among the documents that are kept, or None if there is none."""
     if len({doc for _, doc in docs}) == len(docs):
         return None
     ranking = sorted(((score, encode(doc), doc) for score, doc in docs), reverse=True)
