@@ -137,14 +137,14 @@ def test_runs_that_cannot_be_read(folder, capfd, name):
         (["explain", "qrels", "run", "1", "-m", "foo"], "no measure 'foo'"),
         (
             ["explain", "qrels", "run", "1", "-m", "RR", "-m", "AP"],
-            "explain takes one measure, and there are 2: RR, AP",
+            "explain takes one measure; found 2: RR, AP",
         ),
-        (["explain", "qrels", "run", "1", "-m", "RR,AP"], "explain takes one measure, and there are 2: RR, AP"),
+        (["explain", "qrels", "run", "1", "-m", "RR,AP"], "explain takes one measure; found 2: RR, AP"),
         (["gate", "qrels", "run", "old.run"], "not also old.run; did you mean --baseline old.run?"),
         (["gate", "qrels", "run", "x", "--baseline", "old.run"], "a gate takes one run, NEW, and not also x (see"),
         (["check", "-", "-"], "only once"),
         (["explain", "qrels", "run", "1", "-m", "AP", "--feature", "1", "--feature", "2"], "one --feature"),
-        (["demo", "run"], "cannot be made"),
+        (["demo", "run"], "cannot be created"),
     ],
 )
 def test_commands_that_make_no_sense(folder, capfd, arguments, says):

@@ -250,7 +250,7 @@ def test_standard_output_takes_one_thing(demo, capfd, options):
     assert run(options.split()) == 2
     assert capfd.readouterr() == (
         "",
-        "gradely: -: standard output has the result; name a file for what is written beside it\n",
+        "gradely: -: the result is written to standard output; name a file for this output\n",
     )
     assert contents(demo) == before
 

@@ -286,7 +286,7 @@ def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capf
         (["compare", *FILES, "--report", "nowhere/page.html"], "there is no folder nowhere"),
         (["ties", "qrels.txt"], "name a run"),
         (["report", "qrels.txt", "dense.run"], "--output"),
-        (["report", "qrels.txt", "dense.run", "-o", "-"], "a page goes to a file"),
+        (["report", "qrels.txt", "dense.run", "-o", "-"], "a page must be written to a file"),
         (["report", "qrels.txt", "none.run", "-o", "page.html"], "none.run"),
     ],
 )

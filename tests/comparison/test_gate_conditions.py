@@ -159,7 +159,7 @@ def test_the_command_knows_floors_and_margins(demo, capsys):
         (["--min", "R@10=0.3", "--non-inferior", "0.1"], "--non-inferior takes a --baseline"),
         (["--baseline", "lexical.run", "--max-drop", "0.1", "--non-inferior", "0.1"], "give --max-drop or"),
         (["--baseline", "lexical.run", "--non-inferior", "x"], "--non-inferior 'x': give a number like 0.01"),
-        (["--baseline", "lexical.run", "--junit", "-"], "-: standard output has the result"),
+        (["--baseline", "lexical.run", "--junit", "-"], "-: the result is written to standard output"),
         (["--baseline", "lexical.run", "--junit", "qrels.txt"], "qrels.txt: cannot be written"),
     ],
 )
@@ -318,7 +318,7 @@ def test_a_team_gates_a_suite_with_one_command(files, capsys):
             "give one --feature: in a suite, a system has one run in each file",
         ),
         (["d"], "no system 'd' in this suite."),
-        (["c", "--junit", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the files that are read"),
+        (["c", "--junit", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the input files"),
     ],
 )
 def test_wrong_gates_on_suites_end_with_one_line_and_code_2(files, arguments, message, capsys):

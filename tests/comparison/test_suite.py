@@ -550,7 +550,7 @@ def test_other_bad_inputs(files, capsys):
     for arguments, message in (
         (["none.toml"], "none.toml: no such file"),
         (["data/suite.toml", "--baseline", "d"], "no run 'd' for the baseline"),
-        (["data/suite.toml", "--plot", "x.txt"], "x.txt: a figure is an .svg, a .pdf or a .png file"),
+        (["data/suite.toml", "--plot", "x.txt"], "x.txt: a figure must be an .svg, .pdf or .png file"),
         (["data/suite.toml", "--report", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the files"),
         (["data/suite.toml", "-o", "data/v.qrels", "--format", "csv"], "data/v.qrels: cannot be written: it is one of"),
         (["data/suite.toml", "--correction", "x"], "Invalid value for '--correction'"),

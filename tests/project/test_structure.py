@@ -83,7 +83,7 @@ def test_where_the_papers_are_not_installed_one_line_says_how_to_install_them(ar
     code = WITHOUT_PAPERS.format(arguments=["papers", *arguments])
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr == f"gradely: the papers' experiments are not installed: {install_papers()}\n"
+    assert done.stderr == f"gradely: the experiments of the papers are not installed: {install_papers()}\n"
 
 
 def test_the_help_lists_the_papers_where_they_are_not_installed():

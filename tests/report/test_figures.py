@@ -103,7 +103,7 @@ def test_hostile_names_stay_text(demo):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ties", "-o", "x.gif"], "x.gif: a figure is an .svg, a .pdf or a .png file"),
+        (["ties", "-o", "x.gif"], "x.gif: a figure must be an .svg, .pdf or .png file"),
         (["ties", "-o", "x.svg", "--ties", "trec"], "leave out --ties and --precision"),
         (["tau", "-o", "x.svg", "--queries", "both"], "leave out --queries"),
     ],

@@ -1,4 +1,4 @@
-"""gradely completion: what a shell asks to complete commands, options, their values, measures and files."""
+"""gradely completion: completion of commands, options, measures and files in shells."""
 
 import click
 from click.shell_completion import BashComplete, ShellComplete, get_completion_class, split_arg_string
@@ -32,12 +32,12 @@ fish:  gradely completion fish > ~/.config/fish/completions/gradely.fish
 
 
 class Bash(BashComplete):
-    """Completion in bash by the line up to the cursor, since bash would take nDCG@10 for three words."""
+    """Completion in bash, based on the line up to the cursor, since bash splits nDCG@10 into three words."""
 
     source_template = BASH
 
     def get_completion_args(self) -> tuple[list[str], str]:
-        """Return the words before the one at the cursor, and that one as far as it is written."""
+        """Return the words before the cursor, and the incomplete word at the cursor."""
         import os
 
         line = os.environ.get("COMP_WORDS", "")
@@ -46,7 +46,7 @@ class Bash(BashComplete):
 
 
 def completer(shell: str) -> ShellComplete:
-    """Return what completes for a shell."""
+    """Return the completion of click for a shell."""
     from gradely.cli.main import COMPLETION, gradely
 
     kind = Bash if shell == "bash" else get_completion_class(shell)
@@ -55,7 +55,7 @@ def completer(shell: str) -> ShellComplete:
 
 
 def complete(instruction: str) -> int:
-    """Print what may come next, as the shell has asked; return the exit code."""
+    """Print the completions that a shell has requested, and return the exit code."""
     shell = instruction.removesuffix("_complete")
     if shell not in SHELLS:
         return 1
@@ -66,6 +66,6 @@ def complete(instruction: str) -> int:
 @click.command("completion", help=HELP)
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the script for a shell."""
+    """Print the completion script for a shell."""
     script = completer(shell)
     say(script.source_template % script.source_vars())

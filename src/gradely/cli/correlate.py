@@ -1,4 +1,4 @@
-"""gradely correlate, and what gradely pools shares with it: the queries and runs that they take, what they show."""
+"""gradely correlate, and the options that it shares with gradely pools."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ from gradely.comparison.correlate import TOPICS, Correlation, Pools, correlate
 
 
 def selection_options(command: options.Command) -> options.Command:
-    """Add the options that choose queries and runs: --topics, --level, --min-quartile."""
+    """Add the options that select queries and runs: --topics, --level, --min-quartile."""
     return options.add_options(
         command,
         options.choice("--topics", TOPICS, "all", f"Queries to use; few-high: {TOPICS['few-high']}."),
@@ -29,7 +29,7 @@ def correlate_runs(
     output: OutputOptions,
     **selection: Any,
 ) -> None:
-    """Read qrels and runs, correlate, and write what came out. `later` is work after the runs are read, for the bar."""
+    """Read qrels and runs, correlate, and write the result; `later` is work for the progress bar after reading runs."""
     data = request.read()
     with data.bar(later) as bar:
         result = work(data.qrels, data.runs, data.measures, progress=bar, **selection, **request.keywords)

@@ -32,7 +32,7 @@ def command(folder: str) -> None:
 
 
 def _moral(target: Path) -> str:
-    """Return what the order of ties does to the first two runs."""
+    """Return sentences about the effect of the order of tied documents on two runs."""
 
     def duel(ties: TiePolicy) -> str:
         runs = [target / f"{name}.run" for name in PAIR]
@@ -46,7 +46,7 @@ def _moral(target: Path) -> str:
 
 
 def _write(target: Path) -> None:
-    """Write the files; refuse to replace files that are not the demo's own."""
+    """Write the files of the demo; refuse to replace other files."""
     make_folder(target)
     for name, text in collection().items():
         path = target / name

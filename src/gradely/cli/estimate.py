@@ -13,16 +13,14 @@ from gradely.judgments.estimate import estimate
 
 @options.command("estimate")
 @options.measures
-@click.option(
-    "--judge", required=True, type=FILE, metavar="QRELS", help="The labels of the judge, such as a language model."
-)
+@click.option("--judge", required=True, type=FILE, metavar="QRELS", help="Labels of a judge, such as a language model.")
 @click.option(
     "--for",
     "target",
     type=click.Choice(list(TARGETS)),
     default="like",
     show_default=True,
-    help="What the means are of: queries like these, or these queries of the judge.",
+    help="Population of the means: queries like these, or exactly these queries of the judge.",
 )
 @options.slope
 @options.alpha
@@ -31,11 +29,11 @@ from gradely.judgments.estimate import estimate
 @options.request
 @options.output
 def command(request: Request, *, judge: str, output: OutputOptions, **design: Any) -> None:
-    """Estimate the means of RUNS from few human labels and many of a judge.
+    """Estimate the means of RUNS from few human labels and many labels of a judge.
 
-    QRELS are the human labels of a random sample of queries, as `gradely sample` draws them; --judge has labels of all
-    queries. The judge may be wrong: people correct it, and the interval says how well. --by and --only are about the
-    queries of the judge.
+    QRELS are human labels for a random sample of queries, as drawn by `gradely sample`; --judge has labels for all
+    queries. The judge may be wrong: the human labels correct its errors, and the interval shows the remaining
+    uncertainty. --by and --only apply to the queries of the judge.
     """
     human, data = request.read_both(judge)
     with data.bar() as bar:

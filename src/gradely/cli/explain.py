@@ -13,10 +13,10 @@ from gradely.measures.names import parse
 
 
 def one_measure(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str:
-    """Return the only measure; refuse several, in one value or in more."""
+    """Return the only measure; refuse several."""
     names = [name for value in values for name in split_names(value)]
     if len(names) > 1:
-        raise click.UsageError(f"explain takes one measure, and there are {len(names)}: {', '.join(names)}", context)
+        raise click.UsageError(f"explain takes one measure; found {len(names)}: {', '.join(names)}", context)
     return names[0]
 
 
@@ -65,12 +65,12 @@ def command(
     inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
-    """Explain the value of a measure on one QUERY, rank by rank: document, label, gain, discount and what it adds.
+    """Explain the value of a measure on one QUERY, rank by rank: document, label, gain, discount and contribution.
 
-    The ideal ranking stands below, so that the value can be recomputed by hand.
+    The ideal ranking is shown below, so you can recompute the value by hand.
     """
     if len(inputs.features) > 1:
-        raise click.UsageError("one --feature is explained at a time", click.get_current_context())
+        raise click.UsageError("explain takes a single --feature", click.get_current_context())
     feature = inputs.features[0] if inputs.features else None
     explanation = explain(
         read_judgments(qrels, inputs.for_measures({measure: parse(measure)})),

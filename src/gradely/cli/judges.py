@@ -29,16 +29,23 @@ from gradely.tables import count_of
     multiple=True,
     type=FILE,
     metavar="QRELS",
-    help="The labels of one judge; repeat it for each. A single table with a column judge, or one per rater, has all.",
+    help="Labels of one judge; repeatable. A single table may hold all, in a column judge or a column per rater.",
 )
-@click.option("--raters", metavar="NAME,…", help="Columns of a table that hold the labels, one per rater.")
+@click.option("--raters", metavar="NAME,…", help="The columns of a table that hold labels, one per rater.")
 @options.measures
-@click.option(
-    "--correction", type=click.Choice(list(CORRECTIONS)), default="holm", help="Correction for multiple tests."
-)
+@options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple tests.")
 @options.alpha
-@click.option("--merge", "how", type=click.Choice(WAYS), help="Write one qrels of all judges to -o, in TREC format.")
-@click.option("--fill", metavar="JUDGE", help="With --merge or alone: take this judge only where no other has a label.")
+@click.option(
+    "--merge",
+    "how",
+    type=click.Choice(WAYS),
+    help="Merge the labels of all judges, and write qrels in TREC format to -o.",
+)
+@click.option(
+    "--fill",
+    metavar="JUDGE",
+    help="Use this judge only for documents that no other judge labelled, with or without --merge.",
+)
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
 @options.settings("ties", "seed", "precision", "judged_only", "exclude_self", "threads")
 @options.inputs
@@ -57,10 +64,10 @@ def command(
     output: OutputOptions,
     **design: Any,
 ) -> None:
-    """Compare judges: how far their labels agree, and what RUNS are worth by each.
+    """Compare judges: how far their labels agree, and how they score RUNS, which are optional.
 
-    The first line says whether what is concluded about the runs survives the judge. RUNS may be left out. The first
-    judge is the one that others are shown beside where there are many. -o kappa.svg draws how far each two agree.
+    The first line says whether the conclusion about the runs depends on the judge. If there are many judges, the tables
+    compare the first one with each of the others. -o kappa.svg draws the agreement of each pair of judges.
     """
     if not paths:
         raise click.UsageError(f"name the labels of each judge, as in {_example(runs)}", click.get_current_context())
@@ -70,7 +77,7 @@ def command(
     for path in paths:
         refuse_measure(path)
     if runs and (how or fill) and not page:
-        raise click.UsageError("--merge and --fill write one qrels, and nothing about runs: leave out one or the other")
+        raise click.UsageError("--merge and --fill only write qrels: leave them out, or leave out the runs")
     check_ending(output, merged=bool(how or fill))
     opened, sizes = list_runs(paths[0], runs, inputs) if runs else ({}, {})
     keywords = {"columns": inputs.columns, "exclude": inputs.exclude, **inputs.keywords, **policies}
@@ -90,7 +97,7 @@ def command(
 
 
 def _example(files: tuple[str, ...]) -> str:
-    """Return what to type: a table that has all judges is enough by itself, and a run is no judge."""
+    """Return example arguments with these files; a single table may have all judges, and runs are not judges."""
     ranked = [file for file in files if file.endswith(".run")]
     judged = [file for file in files if file not in ranked]
     with suppress(GradelyError):
@@ -101,16 +108,16 @@ def _example(files: tuple[str, ...]) -> str:
 
 
 def check_ending(output: OutputOptions, *, merged: bool) -> None:
-    """Refuse a file whose ending says something else than what is to be written."""
+    """Refuse a file whose extension does not fit its content."""
     is_qrels = str(output.path).endswith(".qrels")
     if merged and output.form != "table":
-        raise click.UsageError("merged qrels are written in the format of TREC: -o merged.qrels")
+        raise click.UsageError("merged qrels are written in TREC format: -o merged.qrels")
     if is_qrels and not merged:
-        raise click.UsageError(f"{output.path}: qrels are written by --merge or --fill")
+        raise click.UsageError(f"{output.path}: use --merge or --fill to write qrels")
 
 
 def write_merged(found: Judges, how: str | None, fill: str | None, output: OutputOptions) -> None:
-    """Write the merged qrels, and what was counted to standard error."""
+    """Write the merged qrels, and their notes to standard error."""
     merged = found.merge(how, fill)  # type: ignore[arg-type]  # click has checked it
     write(to_trec(merged), output.path)
     told = [f"{count_of(len(merged.grade), 'judgment')} of {count_of(len(merged), 'query')}", *merged.notes]

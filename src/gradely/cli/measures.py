@@ -1,4 +1,4 @@
-"""gradely measures: a list, all about one, or the page about all of them in Markdown, from their docstrings."""
+"""gradely measures: the list of measures, the description of one, or a Markdown page about all of them."""
 
 import inspect
 from collections.abc import Sequence
@@ -35,10 +35,10 @@ WORDS = """
 
 - The **pool** of a query is all its judged documents, retrieved or not. The **recall base** RB is the number of
   relevant documents in the pool, and RB(k) the number of those of at least level k.
-- A document is **relevant** to a binary measure where its label is at least `rel`. An unjudged document is not
-  relevant. A negative label gains nothing.
-- A **tie group** is all documents of a ranking with the same score. In formulas it has n documents, r of them relevant,
-  and stands after t others.
+- A document is **relevant** to a binary measure if its label is at least `rel`. An unjudged document is not
+  relevant. A negative label has no gain.
+- A **tie group** is the set of all documents of a ranking with the same score. In formulas, it has n documents, r of
+  them relevant, and t documents are ranked above it.
 """
 FUNCTIONS: dict[str, type[Relevance]] = {
     "'identity'": Identity,
@@ -48,11 +48,11 @@ FUNCTIONS: dict[str, type[Relevance]] = {
     "{1: 0.5, 2: 1}": Tabled,
     "'phi', phi('code') or phi([(0, 0), (10, 1)])": Phi,
 }
-"""relevance functions, as they are written"""
+"""relevance functions by examples of how they are written"""
 
 
 class Overview(Result):
-    """All measures, or those of a family, a line each; in Markdown, the page about all of them."""
+    """The list of all measures or of a family; in Markdown, the page about all measures."""
 
     notes: Sequence[Note] = ()
 
@@ -68,8 +68,8 @@ class Overview(Result):
         ]
         return Table(["measure", "what it says", "parameters"], rows)
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the table, and where there is more."""
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
+        """Return the table, and a hint to other options."""
         about = [] if self.family is None else [f"{FAMILIES[self.family][0]}."]
         families = "" if self.family else f" Families, for --family: {', '.join(FAMILIES)}."
         return [
@@ -84,16 +84,16 @@ class Overview(Result):
 
 
 class Card(Result):
-    """All about one measure: its documentation and its parameters."""
+    """The documentation and the parameters of one measure."""
 
     notes: Sequence[Note] = ()
 
     def __init__(self, name: str) -> None:
-        """Take the name of the measure, ours or that of another library, with a cut-off or without."""
+        """Take the name of the measure, in gradely or another library, with or without a cut-off."""
         read = parse(name)
         self.measure = type(read)
         self.reading = [] if str(read) in (self.measure.name, name) else [f"{name} is read as {read}"]
-        """how the name was read, where it says more than which measure it is"""
+        """a line on how the name was read, if it is not the measure's own"""
 
     def table(self) -> Table:
         """Return one row per parameter."""
@@ -102,13 +102,13 @@ class Card(Result):
         ]
         return Table(["parameter", "default", "meaning"], rows)
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the name, the documentation and the parameters."""
         text = (inspect.getdoc(self.measure) or "").split("\n")
         return [self.measure.name, *self.reading, text, self.table()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the same as plain data."""
+        """Return the name, the documentation and the parameters as plain data."""
         text = inspect.getdoc(self.measure)
         return {"measure": self.measure.name, "documentation": text, "parameters": self.table().records()}
 
@@ -146,14 +146,14 @@ def command(name: str | None, relatives: str | None, output: OutputOptions, *, d
 
 
 def page() -> str:
-    """Return the whole page: contents, words, policies and functions that all share, then one section per measure."""
+    """Return the page about all measures: contents, terms, tie policies, relevance functions, one section each."""
     rows = [[f"[{measure.name}](#{measure.name.lower()})", summary(measure)] for measure in ALL]
     contents = to_markdown(Table(["measure", "what it says"], rows), escape=False)
     return HEAD + contents + WORDS + _ties() + _functions() + "".join(f"\n{section(measure)}" for measure in ALL)
 
 
 def section(measure: type[Measure]) -> str:
-    """Return all about a measure."""
+    """Return the section about a measure in Markdown."""
     rows = [[f"`{name}`", f"`{show(field.default)}`", field.doc] for name, field in parameters(measure).items()]
     *text, example = (_paragraph(part) for part in (inspect.getdoc(measure) or "").split("\n\n"))
     table = to_markdown(Table(["parameter", "default", "meaning"], rows), escape=False)
@@ -161,7 +161,7 @@ def section(measure: type[Measure]) -> str:
 
 
 def summary(subject: object) -> str:
-    """Return what the documentation of a measure, or anything, begins with: a line."""
+    """Return the first line of the docstring, without its full stop."""
     return (inspect.getdoc(subject) or "").split("\n")[0].rstrip(".")
 
 
@@ -180,7 +180,7 @@ def _functions() -> str:
 
 
 def _paragraph(text: str) -> str:
-    """Return a paragraph of a docstring: an example, a formula, a list of what is labelled, or prose."""
+    """Return a paragraph of a docstring in Markdown: an example, a list of labelled lines, or prose."""
     if text.startswith(">>>"):
         return f"```python\n{text}\n```\n"
     if text.startswith("Ties:"):
@@ -189,6 +189,6 @@ def _paragraph(text: str) -> str:
 
 
 def _item(line: str) -> str:
-    """Return a line of a list; one that begins with a label begins an item."""
+    """Return a line of a list in Markdown; a label begins a new item."""
     label, colon, rest = line.partition(": ")
     return f"- **{label}**: {rest}\n" if colon and label in ("Ties", "Reference") else f"  {line}\n"

@@ -1,4 +1,4 @@
-"""Where results go: standard output, or a file that is written whole or not at all; notes below, or beside them."""
+"""Output of commands: results to standard output or to a file, notes to standard error, and the progress bar."""
 
 import os
 import sys
@@ -25,26 +25,26 @@ ENDINGS = {
     ".html": "html",
     ".txt": "table",
 }
-"""formats by the ending of the file that is written"""
+"""formats by the extension of the output file"""
 
 
 class OutputOptions(NamedTuple):
-    """How results are to be written, and where."""
+    """The format and the destination of a result."""
 
     form: str
     digits: int
     path: str | None
     picture: str | None = None
-    """the format of the picture that the file is to be, if it is one"""
+    """the format of the picture to write, or None for text"""
 
     @property
     def to_file(self) -> bool:
-        """Whether they go to a file."""
+        """Whether the result is written to a file."""
         return self.path not in (None, "-")
 
 
 def format_of_path(path: str) -> str:
-    """Return the format that a file's ending stands for; a file without one, or a device, is a table."""
+    """Return the format by the extension of a file; without extension, or for a device, it is a table."""
     ending = os.path.splitext(path)[1].lower()
     if ending and ending not in ENDINGS and not path.startswith("/dev/"):
         import click
@@ -55,7 +55,7 @@ def format_of_path(path: str) -> str:
 
 
 def write(text: str, path: str | None) -> None:
-    """Write text to a file, or to standard output where none is named."""
+    """Write text to a file, or to standard output if `path` is None or -."""
     if path is None or path == "-":
         say(text)
     else:
@@ -63,7 +63,7 @@ def write(text: str, path: str | None) -> None:
 
 
 def encode(text: str) -> bytes:
-    r"""Return UTF-8, whatever the text; half a surrogate pair as \udc00, which JSON reads back as it was."""
+    r"""Return text as UTF-8, with lone surrogates escaped as \udc00, which JSON parsers restore."""
     return text.encode(errors="backslashreplace")
 
 
@@ -73,12 +73,12 @@ def say(text: str) -> None:
 
 
 def say_bytes(content: bytes) -> None:
-    """Write bytes to standard output, all of them: an unbuffered one takes only what a pipe has room for."""
+    """Write bytes to standard output."""
     if sys.stdout is None:
         raise InputError("standard output is closed; open it, or name a file with -o")
     rest = memoryview(content)
     try:
-        while rest:
+        while rest:  # unbuffered output writes only as much as a pipe has space for
             rest = rest[sys.stdout.buffer.write(rest) :]
         sys.stdout.buffer.flush()
     except BrokenPipeError:
@@ -88,25 +88,25 @@ def say_bytes(content: bytes) -> None:
 
 
 def fail(message: str, code: int = 2, program: str = "gradely") -> int:
-    """Say in one line on standard error what is wrong, if that can be written; return the exit code."""
+    """Write an error message to standard error as one line, and return the exit code."""
     import click
 
-    with suppress(OSError):
+    with suppress(OSError):  # standard error may be closed
         click.echo(error_line(f"{program}: {message}"), err=True)
     return code
 
 
 def error_line(message: str) -> str:
-    """Return a message as one line that is printable and not too long; its end stays, which says what to do."""
+    """Return a message as one printable line, shortened in the middle, since its end says what to do."""
     from gradely.tables import plain_line
 
     return shorten(plain_line(" ".join(message.split())))
 
 
 def open_streams() -> None:
-    """Open what is closed of the standard streams on nothing, so that no file of ours gets their numbers.
+    """Open closed standard streams on the null device, so that files opened later do not get their descriptors.
 
-    Standard input and output stay known to be closed.
+    sys.stdin and sys.stdout remain None if they were closed.
     """
     for number in range(3):
         try:
@@ -114,16 +114,16 @@ def open_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)
     if sys.stderr is None:
-        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - it stays open
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115 - open until the program ends
 
 
 def check_writable(path: str | None) -> None:
-    """Raise now, before long work, where the output cannot be written."""
+    """Raise InputError, before any long work, if a file cannot be written."""
     if path is None or path == "-":
         return
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
-        raise InputError(f"{path}: cannot be written: is a directory; name a file")
+        raise InputError(f"{path}: cannot be written: it is a directory; name a file")
     if _is_special(path):
         return
     if not os.path.isdir(folder):
@@ -135,14 +135,14 @@ def check_writable(path: str | None) -> None:
 def check_output(
     path: str | None, replaces: str | None = None, *, beside: bool = False, inputs: Iterable[str] = ()
 ) -> None:
-    """Raise now, before long work, where the output cannot be written, or where an input or other output is that file.
+    """Raise InputError, before any long work, if a file cannot be written or is also an input or another output.
 
-    A link, symbolic or hard, is the file that it leads to. `replaces` is an input that the output may be.
-    What is written beside a result goes to a file, since standard output has the result. `inputs` are files that are
-    read but not named on the command line.
+    Symbolic and hard links count as the file they lead to. `replaces` is an input that the output may overwrite.
+    `beside` means that the file is written in addition to the result, which may already use standard output. `inputs`
+    are files that are read but not named on the command line.
     """
     if beside and path == "-":
-        raise InputError("-: standard output has the result; name a file for what is written beside it")
+        raise InputError("-: the result is written to standard output; name a file for this output")
     check_writable(path)
     if path is None or path == "-" or _is_special(path):
         return
@@ -150,11 +150,11 @@ def check_output(
     if len(uses) > 1:
         raise InputError(f"{path}: cannot be written: {' and '.join(uses)} are the same file; name another one")
     if any(_is_same_file(file, path) for file in inputs):
-        raise InputError(f"{path}: cannot be written: it is one of the files that are read; name another one")
+        raise InputError(f"{path}: cannot be written: it is one of the input files; name another one")
 
 
 def _named_files() -> Iterator[tuple[str, str]]:
-    """Yield the files of the command line, inputs and outputs, each after the argument or option that names it."""
+    """Yield (argument or option, file) for all input and output files of the command line."""
     import click
 
     from gradely.cli.options import PathType
@@ -170,7 +170,7 @@ def _named_files() -> Iterator[tuple[str, str]]:
 
 
 def _is_same_file(one: str, other: str) -> bool:
-    """Return whether two paths lead to the same file; `-` is standard input, and neither need exist."""
+    """Return whether two paths, which need not exist, lead to the same file; `-` is standard input."""
     if os.path.realpath(one) == os.path.realpath(other):
         return True
     with suppress(OSError):
@@ -179,20 +179,20 @@ def _is_same_file(one: str, other: str) -> bool:
 
 
 def _is_special(path: str) -> bool:
-    """Return whether this is a pipe or a device, like /dev/null: it is written to as it is, and never replaced."""
+    """Return whether this is a pipe or a device, like /dev/null, which must be written to and never replaced."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 
 def make_folder(path: str | os.PathLike[str]) -> None:
-    """Make a folder, and those that it lies in, unless it is there."""
+    """Create a folder and its parents unless they exist."""
     try:
         os.makedirs(path, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{path}: cannot be made: {error.strerror}") from None
+        raise InputError(f"{path}: cannot be created: {error.strerror}") from None
 
 
 def write_file(content: bytes, path: str) -> None:
-    """Write a file whole or not at all: a temporary file beside it, then a rename. A link stays a link."""
+    """Write a file whole or not at all, by renaming a temporary file; symbolic links remain links."""
     check_writable(path)
     try:
         if _is_special(path):
@@ -221,7 +221,7 @@ def _replace(content: bytes, path: str) -> None:
 
 
 def _usual_mode(temporary: str, path: str) -> None:
-    """Give the file the permissions it had, or those that new files have."""
+    """Give the temporary file the permissions of the file it replaces, or those of a new file."""
     if os.path.exists(path):
         mode = os.stat(path).st_mode & 0o777
     else:
@@ -232,16 +232,16 @@ def _usual_mode(temporary: str, path: str) -> None:
 
 
 def note_beside(note: str) -> None:
-    """Keep a note on the command line itself for `say_beside`: where the command fails, its error stands alone."""
+    """Keep a note about the command line for `say_beside`; if the command fails, only its error is printed."""
     import click
 
     click.get_current_context().meta.setdefault(__name__, []).append(note)
 
 
 def write_result(result: "Result", output: OutputOptions) -> None:
-    """Write a result. Notes stand below a table; for other formats, or a file, they go to standard error.
+    """Write a result; notes are printed below a table, and to standard error for other formats and files.
 
-    Where the output is a picture, the result is drawn there, and its text goes to standard output.
+    If the output is a picture, the text of the result goes to standard output.
     """
     if output.picture:
         from gradely.comparison.charts import picture
@@ -257,7 +257,7 @@ def write_result(result: "Result", output: OutputOptions) -> None:
 
 
 def say_beside(lines: Iterable[str]) -> None:
-    """Write lines to standard error, below the notes that were kept."""
+    """Write lines to standard error, after the notes that were kept."""
     import click
 
     lines = [*click.get_current_context().meta.get(__name__, ()), *lines]
@@ -265,30 +265,31 @@ def say_beside(lines: Iterable[str]) -> None:
 
 
 PATIENCE = 2.0
-"""seconds before the bar appears"""
+"""seconds before the progress bar appears"""
 
 
 class Bar:
-    """A bar over several pieces of work, of which several may be under way; it appears once they have taken a while."""
+    """A progress bar over pieces of work that may run in parallel; it appears if they take more than two seconds."""
 
     def __init__(self, sizes: Mapping[str, float]) -> None:
-        """Take how much work each piece is, by name."""
+        """Take the size of each piece of work by name."""
         self._sizes, self._done = dict(sizes), dict.fromkeys(sizes, 0.0)
         self._lock, self._start = Lock(), time.monotonic()
         self._bar: Progress | None = None
 
     def __enter__(self) -> Self:
-        """Begin."""
+        """Return the bar."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Clear the bar away."""
+        """Remove the bar from the terminal."""
         if self._bar is not None:
             self._bar.stop()
 
     def __call__(self, name: str, done: float) -> None:
-        """Show how much of a piece of work is done, from 0 to 1; a piece without a size is as much as the rest."""
+        """Show the progress of a piece of work, from 0 to 1."""
         with self._lock:
+            # a piece of unknown size is taken to be as large as all others together
             self._sizes.setdefault(name, sum(self._sizes.values()) or 1.0)
             self._done[name] = done
             if self._bar is None and (time.monotonic() - self._start < PATIENCE or not sys.stderr.isatty()):

@@ -13,10 +13,10 @@ from gradely.data.selection import read_queries
 
 
 class SimilarityType(MeasureType):
-    """The name of a measure of overlap."""
+    """The name of a similarity measure of rankings."""
 
     def names(self) -> dict[str, str | None]:
-        """Return the measures of overlap."""
+        """Return the similarity measures, each with a line of help."""
         return {name: kind.title for name, kind in SIMILARITIES.items()}
 
 

@@ -37,10 +37,10 @@ def command(qrels: str, query: str | None, *, control: str, qrels_format: str | 
 
 
 def read_control(text: str) -> Any:
-    """Return control points from their text: a name, or a list of pairs."""
+    """Return control points from text: a name or a list of pairs."""
     if not text.lstrip().startswith(("[", "(")):
         return text
     try:
         return ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError):
-        raise click.UsageError(f"control points are a list like [(0, 0), (10, 1)]; found {text[:60]}") from None
+        raise click.UsageError(f"control points must be a list like [(0, 0), (10, 1)]; found {text[:60]}") from None

@@ -13,7 +13,7 @@ from gradely.comparison.plan import PLANNED, POWER, plan
 @options.command("plan")
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
-@click.option("--difference", type=float, help="Also show how many queries this difference needs.")
+@click.option("--difference", type=float, help="Also show how many queries it takes to detect this difference.")
 @click.option(
     "--power", type=float, default=POWER, show_default=True, help="Probability of detecting a true difference."
 )
@@ -22,7 +22,7 @@ from gradely.comparison.plan import PLANNED, POWER, plan
     "--correction",
     PLANNED,
     "bonferroni",
-    "Correction of the significance level for the pairs of each measure.",
+    "Correction of the significance level for the number of pairs.",
 )
 @options.settings()
 @options.weights
@@ -31,8 +31,8 @@ from gradely.comparison.plan import PLANNED, POWER, plan
 def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptions, **design: Any) -> None:
     """Find the smallest difference between RUNS that these queries can detect, and how many queries others need.
 
-    Two runs like those that you plan to compare are enough: what matters is how much their difference varies from query
-    to query.
+    RUNS should be like those that you plan to compare; two are enough. What matters is how much their difference varies
+    from query to query.
     """
     data = request.read()
     design["baseline"] = data.name_baselines(baselines, "plan for")

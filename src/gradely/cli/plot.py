@@ -15,10 +15,10 @@ FORMS = ("svg", "pdf", "png")
 
 
 def form_of_figure(path: str) -> str:
-    """Return the format that a figure has by the ending of its file."""
+    """Return the format of a figure by the extension of its file."""
     form = os.path.splitext(path)[1].lower().removeprefix(".")
     if form not in FORMS:
-        raise click.UsageError(f"{path}: a figure is an .svg, a .pdf or a .png file", click.get_current_context())
+        raise click.UsageError(f"{path}: a figure must be an .svg, .pdf or .png file", click.get_current_context())
     return form
 
 
@@ -34,18 +34,18 @@ def form_of_figure(path: str) -> str:
 def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
-    leaderboard: means with intervals. queries: the values of all RUNS on each query or, of two RUNS, their differences
-    by the first measure. curves: nDCG by rank, precision by recall. ties: how far the order of tied documents moves
-    each mean. tau: how similarly the measures rank the RUNS.
+    leaderboard: means with intervals. queries: the values of all RUNS on each query, or the differences of two RUNS, by
+    the first measure. curves: nDCG by rank, precision by recall. ties: how far the order of tied documents moves each
+    mean. tau: how similarly the measures rank the RUNS.
     """
     form = form_of_figure(path)
     check_output(path)
     check_installed()
     if kind == "tau" and request.policies["queries"] != "qrels":
-        raise click.UsageError("tau takes all queries of the qrels: leave out --queries", click.get_current_context())
+        raise click.UsageError("tau uses all queries of the qrels: leave out --queries", click.get_current_context())
     if kind == "ties" and (request.policies["ties"], request.policies["precision"]) != ("expected", "double"):
         raise click.UsageError(
-            "ties compares the orders of ties itself, in double precision: leave out --ties and --precision"
+            "ties compares several tie policies in double precision: leave out --ties and --precision"
         )
     data = request.read()
     with data.bar() as bar:

@@ -11,11 +11,13 @@ from gradely.comparison.correlate import LEAST, LEAST_NONRELEVANT, POOLS, RATES,
 
 
 def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:
-    """Return the rates in a list like 1.0,0.5."""
+    """Parse a list of rates like 1.0,0.5."""
     try:
         return [float(rate) for rate in text.split(",")]
     except ValueError:
-        raise click.BadParameter("shares of the pool, like 1.0,0.5,0.1", context, parameter) from None
+        raise click.BadParameter(
+            f"expected shares of the pool, like 1.0,0.5,0.1; found {text}", context, parameter
+        ) from None
 
 
 @options.command("pools")
@@ -29,10 +31,13 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 )
 @options.count("--repeat", 10, "Number of draws.")
 @options.count(
-    "--least", LEAST, "Documents of each query and grade above 0 to keep at least; 0 lets grades vanish.", least=0
+    "--least",
+    LEAST,
+    "Minimum number of documents to keep of each query and grade above 0; 0 lets grades vanish.",
+    least=0,
 )
 @options.count(
-    "--least-nonrelevant", LEAST_NONRELEVANT, "Non-relevant documents of each query to keep at least.", least=0
+    "--least-nonrelevant", LEAST_NONRELEVANT, "Minimum number of non-relevant documents to keep of each query.", least=0
 )
 @selection_options
 @options.settings("ties", "seed", "precision", "judged_only", "empty", "exclude_self", "threads")
@@ -42,8 +47,8 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 def command(**keywords: Any) -> None:
     """Correlate the rankings of RUNS from the full pools with those from smaller pools.
 
-    For each query and grade, a random share of the documents stays judged, as in Buckley and Voorhees (2004): at least
-    --least of each grade above 0, and --least-nonrelevant of the others. The rest counts as unjudged. The table shows
-    the mean τ and the interval that holds 95 % of the draws.
+    As in Buckley and Voorhees (2004), a random share of the judgments of each query and grade is kept: at least --least
+    of each grade above 0, and --least-nonrelevant of the others. The rest counts as unjudged. The table shows the mean
+    τ and an interval that contains 95 % of the draws.
     """
     correlate_runs(pools, {POOLS: 3.0}, **keywords)

@@ -14,24 +14,24 @@ from gradely.tables import count_of, plain_line
 
 
 class PageOptions(NamedTuple):
-    """What a page shows besides the scores."""
+    """The options of a page."""
 
     queries_text: str | None
     docs_text: str | None
 
     @property
     def command(self) -> str:
-        """The command line that makes the page."""
+        """The command line that wrote the page."""
         return command_line()
 
 
 def command_line() -> str:
-    """Return the command line as it was typed."""
+    """Return the command line as the user typed it."""
     return shlex.join(("gradely", *click.get_current_context().obj))
 
 
 def page_options(command: options.Command) -> options.Command:
-    """Add --queries-text and --docs-text, of commands that write the page of a comparison."""
+    """Add --queries-text and --docs-text, for commands that write the page of a comparison."""
     return options.add_options(
         options.pack(PageOptions, "texts", PageOptions._fields, command),
         options.queries_text,
@@ -51,7 +51,7 @@ def page_options(command: options.Command) -> options.Command:
 def command(request: Request, *, path: str, title: str | None, texts: PageOptions) -> None:
     """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
     if path == "-":
-        raise click.UsageError("a page goes to a file: -o report.html", click.get_current_context())
+        raise click.UsageError("a page must be written to a file: -o report.html", click.get_current_context())
     check_output(path)
     check_installed()
     data = request.read()

@@ -13,13 +13,19 @@ from gradely.tables import render
 
 @options.command("sample")
 @options.files
-@click.option("-n", "--count", "n", required=True, type=int, metavar="N", help="How many queries to draw.")
-@options.count("--depth", DEPTH, "Documents of each RUN to give to people, for --pool.")
+@click.option("-n", "--count", "n", required=True, type=int, metavar="N", help="Number of queries to draw.")
+@options.count("--depth", DEPTH, "Number of documents of each RUN to judge, for --pool.")
 @click.option(
     "--pool", type=FILE, metavar="FILE.csv", help="Write the documents to judge: a query and a document per row."
 )
 @options.settings("exclude_self", "seed", "threads")
-@options.by_segment
+@click.option(
+    "--by",
+    type=FILE,
+    metavar="COLUMN|FILE",
+    help="Draw from each segment in proportion to its size: a column of the qrels, or a table with columns query and "
+    "segment.",
+)
 @options.inputs
 @options.output
 def command(
@@ -33,14 +39,14 @@ def command(
     inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
-    """Draw the queries of QRELS that people are to judge, for `gradely estimate`.
+    """Draw a random sample of the queries of QRELS for people to judge, for `gradely estimate`.
 
-    QRELS are the labels of the judge. What is written is one query per line, which --only takes; other formats have a
-    table. With RUNS, --pool writes their first documents, which are those to judge. --by gives each segment its share.
+    QRELS are the labels of the judge. The output has one query per line, as a file for --only; other formats have a
+    table. With RUNS, --pool writes their top documents, which people are to judge.
     """
     check_output(pool, beside=True)
     if pool and not runs:
-        raise click.UsageError("--pool is about the documents of runs: name them", click.get_current_context())
+        raise click.UsageError("--pool needs runs, whose documents it writes", click.get_current_context())
     opened, sizes = list_runs(qrels, runs, inputs) if runs else ({}, {})
     judged = read_judgments(qrels, inputs)
     with Bar(sizes) as bar:

@@ -16,15 +16,15 @@ if TYPE_CHECKING:
 
 
 class Verbatim(click.Command):
-    """A command that reads its arguments itself, as trec_eval does."""
+    """A command that parses its arguments itself, as trec_eval does."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Keep the arguments as they are."""
+        """Pass the arguments on unparsed."""
         ctx.params = {"arguments": list(args)}
         return []
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
-        """Complete files."""
+        """Complete names of files."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type="file")]
