@@ -143,7 +143,7 @@ def test_runs_that_cannot_be_read(folder, capfd, name):
         (["gate", "qrels", "run", "old.run"], "not also old.run; did you mean --baseline old.run?"),
         (["gate", "qrels", "run", "x", "--baseline", "old.run"], "a gate takes one run, NEW, and not also x (see"),
         (["check", "-", "-"], "only once"),
-        (["explain", "qrels", "run", "1", "-m", "AP", "--feature", "1", "--feature", "2"], "one --feature"),
+        (["explain", "qrels", "run", "1", "-m", "AP", "--feature", "1", "--feature", "2"], "takes a single --feature"),
         (["demo", "run"], "cannot be created"),
     ],
 )

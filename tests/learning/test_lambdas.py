@@ -202,9 +202,9 @@ def test_other_measures_are_refused_by_name(name):
         ({"group": [3]}, "add up to 3, but there are 2"),
         ({"group": [-1, 3]}, "how many documents each query has"),
         ({"qid": [1]}, "2 scores and qid of shape"),
-        ({"group": [2], "sigma": 0}, "sigma is"),
-        ({"group": [2], "truncation": 0}, "truncation is"),
-        ({"group": [2], "truncation": 1.5}, "truncation is"),
+        ({"group": [2], "sigma": 0}, "sigma, the slope"),
+        ({"group": [2], "truncation": 0}, "truncation must be"),
+        ({"group": [2], "truncation": 1.5}, "truncation must be"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, said):
@@ -213,7 +213,7 @@ def test_what_makes_no_sense_is_refused(given, said):
 
 
 def test_numbers_that_are_none_are_refused():
-    with pytest.raises(DataError, match="scores hold a NaN"):
+    with pytest.raises(DataError, match="scores contain NaN"):
         lambdas([1, np.nan], [1, 0], group=[2])
     with pytest.raises(DataError, match="labels hold a NaN"):
         lambdas([1, 2], [1, np.inf], group=[2])

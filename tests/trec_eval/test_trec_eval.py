@@ -242,7 +242,7 @@ def test_levels_of_the_average_that_fall_have_been_walked_past(trec_eval):
         ("-m P.5,5", 2, "twice"),
         ("-m iprec_at_recall..1,0.10", 2, "twice"),
         ("-m ndcg.1", 2, "key=number"),
-        ("-m ndcg.-1=3", 2, "below 0"),
+        ("-m ndcg.-1=3", 2, "negative levels"),
         ("-m utility.1,2", 4, "four"),
         ("-Z nothing", 255, "no such file"),
         ("-Z /dev/null", 255, "empty"),
