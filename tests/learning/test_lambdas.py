@@ -215,7 +215,7 @@ def test_what_makes_no_sense_is_refused(given, said):
 def test_numbers_that_are_none_are_refused():
     with pytest.raises(DataError, match="scores contain NaN"):
         lambdas([1, np.nan], [1, 0], group=[2])
-    with pytest.raises(DataError, match="labels hold a NaN"):
+    with pytest.raises(DataError, match="labels contain NaN"):
         lambdas([1, 2], [1, np.inf], group=[2])
     with pytest.raises(DataError, match="there are 2 labels"):
         lambdas([1, 2, 3], [1, 0], group=[2])
