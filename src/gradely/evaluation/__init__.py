@@ -16,6 +16,7 @@
     likely_mistakes  swapped qrels and run, ids of two kinds, labels that a binary measure overlooks
     arrays       evaluate_arrays
     explain      one query, rank by rank
+    tie_orders   the orders of the tied documents of one query, with the value in each
     properties   what measures are sensitive to, found by trying them on small rankings
     check        errors and oddities in qrels and runs
 
