@@ -308,6 +308,19 @@ def test_the_bootstrap_is_the_enumeration_in_fractions(differ):
     assert enumerated_bootstrap([Fraction(1, 6), Fraction(-1, 12), Fraction(1, 6)]) == 15 / 27
 
 
+def test_draws_of_the_same_t_are_as_extreme_in_any_unit():
+    """Of these two values, a draw with four of the higher one has exactly the observed t; without slack, p was .0002."""
+    differ = [Fraction(2, 15)] * 4 + [Fraction(7, 15)]
+    for one_sided in (False, True):
+        exact = enumerated_bootstrap(differ, one_sided=one_sided)
+        assert exact == (5 * 4 + 1) / 5**5  # four of the higher value, or five, which has no spread
+        drawn = {
+            tests.bootstrap(np.array([[unit * float(d)] for d in differ]), 20_000, 0, one_sided=one_sided)[0]
+            for unit in (1, 1 / 3, 7, 100)
+        }
+        assert len(drawn) == 1 and drawn.pop() == pytest.approx(exact, abs=4 * np.sqrt(exact / 20_000))
+
+
 def test_two_queries_have_the_p_value_of_t():
     """The bootstrap said "better (p < .001)" of RR 1, 1 against 1/2, 1/3."""
     values = np.array([[1, 1 / 2], [1, 1 / 3]])

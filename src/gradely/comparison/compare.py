@@ -368,11 +368,15 @@ class ComparisonView(Result):
         return self._remarks(means=False)
 
     def lines_beside(self, form: str, digits: int | None = None) -> list[str]:
-        """Return the lines that a format omits: for CSV and TSV, all notes and the method of the intervals of means."""
+        """Return the lines that a format omits: for CSV and TSV, all notes and the method of the intervals of means.
+
+        CSV and TSV name the beaten runs, so they need no legend for letters.
+        """
         if form not in ("csv", "tsv"):
             return super().lines_beside(form, digits)
         notes = self.notes if self.pairs else self.comparison.notes_with_means
-        return shorten_list([*self._remarks(means=not self.pairs), *map(str, notes)])
+        remarks = [line for line in self._remarks(means=not self.pairs) if line != self.comparison.legend()]
+        return shorten_list([*remarks, *map(str, notes)])
 
     def _remarks(self, *, means: bool) -> list[str]:
         comparison = self.comparison
