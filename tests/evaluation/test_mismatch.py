@@ -9,6 +9,7 @@ from gradely.data.alike import compare_ids
 PAIRS = {
     "case": ("DOC1", "doc1", "upper and lower case"),
     "blanks": (" d1", "d1", "blanks around"),
+    "unicode": ("cafe\u0301", "caf\u00e9", "two Unicode forms"),  # they look the same, and were said not to look alike
     "floats": ("10.0", "10", "10.0 and as 10"),
     "prefix": ("doc-17", "17", "a prefix"),
     "zeros": ("17", "clueweb-0017", "a prefix"),

@@ -294,6 +294,8 @@ def demo_files(tmp_path):
 def test_several_measures_in_one_text_are_a_list(text):
     with pytest.raises(MeasureError, match=re.escape("give a list, as in ['nDCG@10', 'AP(rel=2)']")):
         gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, text)
+    with pytest.raises(MeasureError, match="is several measures: give a list"):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR", "nDCG@10, AP(rel=2)"])
 
 
 def test_one_measure_with_commas_and_blanks_is_one():

@@ -1,7 +1,9 @@
 """Find ids of two collections that look alike, and say how they differ: case, a prefix, passages of documents."""
 
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 
 def _drop_zero_fraction(name: str) -> str:
@@ -18,6 +20,7 @@ def _digits(name: str) -> str:
 
 REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
+    "one text in two Unicode forms, NFC and NFD": partial(unicodedata.normalize, "NFC"),
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
     "passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')": _drop_passage,

@@ -225,9 +225,11 @@ def label(name: MeasureLike) -> str:
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
     """Return the measures by their names in results."""
-    if isinstance(measures, str) and (several := _split_names(measures)):
-        raise MeasureError(f"{clip(measures)} is several measures: give a list, as in {several}")
     entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
+    for entry in entries:
+        joined = entry if isinstance(entry, str) and (entry is measures or "," in entry) else ""
+        if several := _split_names(joined):
+            raise MeasureError(f"{clip(joined)} is several measures: give a list, as in {several}")
     if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")
     return {label(name): parse(name) for name in entries}
