@@ -309,7 +309,7 @@ def test_the_bootstrap_is_the_enumeration_in_fractions(differ):
 
 
 def test_draws_of_the_same_t_are_as_extreme_in_any_unit():
-    """Of these two values, a draw with four of the higher one has exactly the observed t; without slack, p was .0002."""
+    """A draw with four of the higher value has exactly the observed t; without slack, p was .0002."""
     differ = [Fraction(2, 15)] * 4 + [Fraction(7, 15)]
     for one_sided in (False, True):
         exact = enumerated_bootstrap(differ, one_sided=one_sided)
