@@ -1,10 +1,11 @@
 """Which column of a table is read: the one that was said, or the only one that it can be."""
 
+import pandas as pd
 import polars as pl
 import pytest
 
 import gradely
-from gradely import InputError
+from gradely import DataError, InputError
 from gradely.cli.main import run as cli
 from tests.data.test_formats import GRADED, MEASURES, QRELS, RUN, file, frame, lines, notes, values  # noqa: F401 - file is a fixture
 
@@ -77,3 +78,64 @@ def test_two_columns_that_may_be_the_query_are_an_error():
     run = frame(RUN, "qid", "docno", "score").assign(prediction=1.0)
     with pytest.raises(InputError, match="'score' and 'prediction' may both be the score column"):
         values(QRELS, run)
+
+
+def test_a_column_of_places_is_a_rank():
+    for name, start in (("position", 1), ("pos", 0), ("Ranking", 1)):
+        ranked = pd.DataFrame([("q", "b", start), ("q", "a", start + 1)], columns=["qid", "docno", name])
+        assert gradely.evaluate({"q": {"a": 1}}, ranked, ["RR"])["RR"] == 0.5
+
+
+@pytest.mark.parametrize("name", ["distance", "_distance", "cosine_distance", "vectorDistance"])
+def test_of_distances_the_negative_is_the_score(name):
+    run = pd.DataFrame([("q", "b", 0.1), ("q", "a", 0.4)], columns=["qid", "docno", name])
+    with pytest.raises(InputError, match=r"low is best.*give its negative, as score; if high is best, say columns="):
+        gradely.evaluate({"q": {"a": 1}}, run, ["RR"])
+    assert gradely.evaluate({"q": {"a": 1}}, run.assign(score=-run[name]), ["RR"])["RR"] == 0.5
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "frame", "records"])
+def test_several_runs_in_one_table_are_noticed(tmp_path, suffix):
+    first, second = [("q", "a", 0.9, "bm25")], [("r", "b", 0.8, "dense")]
+    names = ["qid", "docno", "score", "model"]
+    qrels = {"q": {"a": 1}, "r": {"b": 1}}
+
+    def give(rows):
+        frame = pd.DataFrame(rows, columns=names)
+        if suffix in ("csv", "parquet"):
+            path = tmp_path / f"run.{suffix}"
+            frame.to_csv(path, index=False) if suffix == "csv" else pl.from_pandas(frame).write_parquet(path)
+            return path
+        return frame if suffix == "frame" else frame.to_dict("records")
+
+    noted = gradely.evaluate(qrels, give(first + second), ["RR"]).notes
+    assert any(
+        "'model' has several values, such as 'bm25' and 'dense', and all rows are read as" in str(n) for n in noted
+    )
+    assert not gradely.evaluate(qrels, give([*first, ("r", "b", 0.8, "bm25")]), ["RR"]).notes
+    with pytest.raises(
+        DataError, match=r"duplicate document .a..*if 'model' names several runs, give one of them at a time"
+    ):
+        gradely.evaluate(qrels, give([*first, ("q", "a", 0.8, "dense")]), ["RR"])
+
+
+@pytest.mark.parametrize("name", ["annotator", "worker_id"])
+def test_several_raters_in_one_table_lead_to_the_command_that_merges_them(file, tmp_path, name, capfd):  # noqa: F811
+    path = file("labels.csv", f"qid,docno,label,{name}\nq,a,1,ann\nq,a,0,bob\n")
+    merge = "gradely judges --qrels FILE --merge mean -o merged.qrels"
+    for qrels in (path, pd.read_csv(path)):
+        with pytest.raises(DataError, match=f"if '{name}' names raters, merge them: {merge}$"):
+            gradely.evaluate(qrels, {"q": ["a"]}, ["RR"])
+    merged = str(tmp_path / "merged.qrels")
+    assert cli([*merge.replace("FILE", str(path)).split()[1:-1], merged]) == 0
+    assert gradely.read_qrels(merged).labels("q") == {"a": 0.5}
+
+
+def test_names_that_end_like_ids_may_hold_labels():
+    with pytest.raises(InputError, match="no label column, but 'paid' holds numbers"):
+        gradely.read_qrels([{"user_id": "u", "item_id": "i", "paid": 0}])
+
+
+def test_a_column_that_is_there_twice_is_refused_without_a_role_to_say(file):  # noqa: F811
+    with pytest.raises(InputError, match="duplicate column 'docno'; rename or drop one"):
+        gradely.read_qrels(file("q.csv", "qid,docno,docno,label\nq,a,a,1\n"))

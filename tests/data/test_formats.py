@@ -160,6 +160,14 @@ def test_rank_eval_responses_are_runs_and_ratings(file):
     assert "the ratings of the documents that were retrieved, and no others" in notes(rank_eval_response(), RUN)
 
 
+def test_rank_eval_hits_rank_in_their_order_where_scores_do_not_fall():
+    response = rank_eval_response()
+    for detail in response["details"].values():  # as if sorted by a field, with scores tracked
+        for score, hit in enumerate(detail["hits"]):
+            hit["hit"]["_score"] = score
+    assert values(QRELS, response) == GRADED
+
+
 def result(engine, doc, score):
     """Return a result as a search engine writes it."""
     return {
@@ -421,6 +429,13 @@ def test_runs_of_ms_marco(file):
         values(file("run.tsv", text), RUN)
     with pytest.raises(InputError, match=r"3 fields instead of 6.*has tabs between them"):
         values(QRELS, file("blanks.txt", text.replace("\t", " ")))
+    assert values(QRELS, file("blank.tsv", text.replace("\n", "\n\n"))) == GRADED
+    from_0 = file(
+        "from0.tsv", "".join(f"{q}\t{doc}\t{rank}\n" for q, docs in RUN.items() for rank, doc in enumerate(docs))
+    )
+    with pytest.raises(InputError, match=r"3 fields instead of 6.*--run-format msmarco"):
+        values(QRELS, from_0)
+    assert values(QRELS, gradely.read_run(from_0, format="msmarco")) == GRADED
     with pytest.raises(InputError, match="3 fields instead of 6"):  # scores, not ranks
         values(QRELS, file("scores.tsv", text.replace("\t1\n", "\t3.5\n")))
     long = "".join(f"{query}\t{doc}\t{rank}\n" for query in ("q1", "q2") for rank, doc in enumerate(range(2000), 1))
@@ -444,7 +459,10 @@ def test_scores_of_nested_results_have_a_name_that_is_known_or_said(file):
         for run in (records, by_query, *files, file("d.jsonl", lines(records))):
             assert values(QRELS, run, **options) == GRADED
             if options:
-                with pytest.raises(InputError, match=r"no score column.*for scores, say .*\(--columns score=cosine\)"):
+                with pytest.raises(
+                    InputError,
+                    match=r"no score column.*high is best, say .*\(--columns score=cosine\)",
+                ):
                     values(QRELS, run)
     with pytest.raises(InputError, match="of 'distance', low is best, and of a score high: give its negative"):
         values(QRELS, nested_results("distance"))
@@ -683,6 +701,21 @@ def test_archives_open_files_and_lists_of_files_are_refused_by_name(file, tmp_pa
             values(qrels, RUN)
 
 
+def test_binary_files_are_refused_by_name(tmp_path):
+    for start, says in (
+        (b"ARROW1\0\0", "is an Arrow file: in Python, give pyarrow"),
+        (b"\xff\xff\xff\xff\xc8\0", "is an Arrow file"),
+        (b"SQLite format 3\0", "is an SQLite database"),
+        (b"\x93NUMPY\x01\0", "is a file of NumPy"),
+        (b"\x89HDF\r\n", "is an HDF5 file"),
+        (b"\xd0\xcf\x11\xe0", "is a spreadsheet, which is not read: save the sheet as CSV"),
+        (b"\x80\x04\x95", "is a pickle, which is never loaded"),
+    ):
+        (tmp_path / "binary").write_bytes(start)
+        with pytest.raises(InputError, match=f"binary: {says}"):
+            values(QRELS, tmp_path / "binary")
+
+
 class Ranx:
     """As qrels and runs of ranx, which are no mappings."""
 
@@ -733,6 +766,19 @@ def test_details_of_quepid_are_qrels_and_a_run(tmp_path):
     assert any("'Doc Position' is read as the score, and not 'Rating'" in note for note in said)
 
 
+def test_snapshots_of_quepid_are_runs_one_at_a_time(file):
+    header = "Snapshot Name,Snapshot Time,Case ID,Query Text,Doc ID,Doc Position\n"
+    one = "".join(f"S,t,7,{query},{doc},{at}\n" for query, docs in RUN.items() for at, doc in enumerate(docs, 1))
+    path = file("snapshot.csv", header + one)
+    assert values(QRELS, path) == GRADED
+    with pytest.raises(InputError, match="a rank without a label looks like a run, and qrels come first"):
+        values(path, RUN)
+    both = file("both.csv", header + one.replace("S,t,7,q2", "T,t,7,q2"))
+    assert "'Snapshot Name' has several values, such as 'S' and 'T', and all rows are read as one run" in notes(
+        QRELS, both
+    )
+
+
 def test_hive_partitions_are_columns(tmp_path):
     pytest.importorskip("pyarrow")
     for query, docs in RUN.items():
@@ -771,6 +817,7 @@ TESTED = {
     "PyTerrier, frames and CSV": "test_terrier_frames_are_read_by_docno",
     "Quepid, CSV of a case": "test_quepid_rows_without_a_rating_are_unjudged",
     "Quepid, detailed CSV of a case": "test_details_of_quepid_are_qrels_and_a_run",
+    "Quepid, CSV of a snapshot": "test_snapshots_of_quepid_are_runs_one_at_a_time",
     "Quepid, CSV of a book": "test_quepid_books_have_a_column_per_rater",
     "Elasticsearch, request of `_rank_eval`": "test_rank_eval_requests_are_qrels",
     "Elasticsearch, response of `_rank_eval`": "test_rank_eval_responses_are_runs_and_ratings",
@@ -796,6 +843,7 @@ TESTED = {
     "passages of documents": "test_passages_become_documents",
     "diversity qrels, nuggets": "test_judgments_of_subtopics_are_named",
     "archives, open files, lists of files": "test_archives_open_files_and_lists_of_files_are_refused_by_name",
+    "Arrow, pickle, SQLite, NumPy and HDF5 files, spreadsheets": "test_binary_files_are_refused_by_name",
     "ranx, `Qrels` and `Run`": "test_objects_of_ranx",
     "pandas, ids in the index": "test_frames_and_series_with_ids_in_their_index",
     "Surprise, LensKit and others, predictions": "test_names_of_predictions",

@@ -270,7 +270,7 @@ def test_standard_input(monkeypatch, file):
         (
             QRELS,
             pd.DataFrame({"qid": ["1"], "docno": ["d1"], "a": [1]}),
-            "no score column among 'a'; for scores, say columns=.'score': 'a'",
+            "no score column among 'a'; for scores, of which high is best, say columns=.'score': 'a'",
         ),
         (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
@@ -410,10 +410,10 @@ def test_a_line_without_a_query_is_shown_with_what_to_do(file, line, hint):
 
 def test_frames_are_read_without_pyarrow(monkeypatch):
     monkeypatch.setattr(frames, "find_spec", lambda name: None)
-    rows = {"qid": ["é", "é", "b"], "docno": ["d1", "", "d3"], "score": [2.0, 1.0, 3.0]}
+    rows = {"qid": ["é", "é", "b"], "docno": ["d1", "d", "d3"], "score": [2.0, 1.0, 3.0]}
     text = pl.DataFrame(rows)
     for frame in (text, text.cast({"qid": pl.Categorical}), pd.DataFrame(rows), pd.DataFrame(rows).astype("string")):
-        assert dict(gradely.read_run(frame).scores) == {"é": {"d1": 2.0, "": 1.0}, "b": {"d3": 3.0}}
+        assert dict(gradely.read_run(frame).scores) == {"é": {"d1": 2.0, "d": 1.0}, "b": {"d3": 3.0}}
 
 
 def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
@@ -439,3 +439,49 @@ def test_ids_that_are_no_text_are_noticed_where_a_document_is_missing(docs, miss
     assert ids.are_disguised(docs, missing) == disguised
     others = {f"other{i}": 0 for i in range(100)}
     assert ids.are_disguised({"first": 0, **others, **docs, "last": 0}, missing) == disguised
+
+
+NAMELESS = [("q1", "", 1), ("", "d1", 1)]
+
+
+@pytest.mark.parametrize("row", NAMELESS)
+@pytest.mark.parametrize(
+    "shape", ["csv", "quoted", "long", "jsonl", "json", "parquet", "pandas", "polars", "records", "dict"]
+)
+def test_a_row_without_a_name_is_refused(tmp_path, shape, row):
+    """An empty cell is a missing id, as pandas writes it, and no document that nobody retrieves."""
+    rows = [("q1", "d1", 2), row]
+    names = ["query_id", "doc_id", "label"]
+    rows = [("q1", f"x{i}", 0) for i in range(5000)] + rows if shape == "long" else rows
+    frame = pd.DataFrame(rows, columns=names)
+    path = tmp_path / f"qrels.{shape if shape in ('jsonl', 'json', 'parquet') else 'csv'}"
+    qrels = path
+    if shape in ("csv", "long", "quoted"):
+        frame.to_csv(path, index=False, quoting=1 if shape == "quoted" else 0)
+    elif shape in ("json", "jsonl"):
+        frame.to_json(path, orient="records", lines=shape == "jsonl")
+    elif shape == "parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    else:
+        records = frame.to_dict("records")
+        nested = {"q1": {"d1": 2}}
+        nested.setdefault(row[0], {})[row[1]] = 1
+        qrels = {"pandas": frame, "polars": pl.DataFrame(records), "records": records, "dict": nested}[shape]
+    with pytest.raises(DataError, match=r"the name of (a|the) (query|document) is missing"):
+        gradely.evaluate(qrels, {"q1": ["d1"]}, ["RR"])
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("q.json", '{"qid": "q", "docno": "a", "label": 1}\n{"qid": "q", "docno": "b", "label": 0}\n'),
+        ("q.jsonl", '[{"qid": "q", "docno": "a", "label": 1}, {"qid": "q", "docno": "b", "label": 0}]'),
+        ("q.jsonl", '{\n "q": {"a": 1, "b": 0}\n}'),
+        ("q.csv", "qid\tdocno\tlabel\nq\ta\t1\nq\tb\t0\n"),
+        ("q.inter", "user_id:token,item_id:token,label:float\nq,a,1\nq,b,0\n"),
+        ("q.CSV", "qid;docno;label\r\nq;a;1\r\nq;b;0\r\n"),
+    ],
+)
+def test_content_decides_where_the_ending_of_a_name_says_its_sibling(file, name, text):
+    assert gradely.read_qrels(file(name, text)).labels("q") == {"a": 1.0, "b": 0.0}

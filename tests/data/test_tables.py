@@ -284,7 +284,7 @@ def test_bytes_that_are_text_are_ids():
 
 def test_columns_there_twice_or_without_a_name():
     frame = pd.DataFrame([["1", "a", 1, 5]], columns=["qid", "docno", "score", "score"])
-    with pytest.raises(InputError, match="'score' and 'score' may both be the score column"):
+    with pytest.raises(InputError, match="duplicate column 'score'; rename or drop one"):
         gradely.evaluate({"1": ["a"]}, frame, ["RR"])
     frame.columns = ["qid", "docno", "score", 7]
     assert gradely.evaluate({"1": ["a"]}, frame, ["RR"]).mean() == {"RR": 1.0}

@@ -11,6 +11,7 @@ PAIRS = {
     "blanks": (" d1", "d1", "blanks around"),
     "unicode": ("cafe\u0301", "caf\u00e9", "two Unicode forms"),  # they look the same, and were said not to look alike
     "floats": ("10.0", "10", "10.0 and as 10"),
+    "unseen": ("d\u200b1", "d1", "characters that are not seen"),
     "prefix": ("doc-17", "17", "a prefix"),
     "zeros": ("17", "clueweb-0017", "a prefix"),
     "nothing": ("abc", "xyz", "do not look alike"),

@@ -18,9 +18,14 @@ def _digits(name: str) -> str:
     return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
 
 
+def _drop_unseen(name: str) -> str:
+    return re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", name.replace("\xa0", " "))
+
+
 REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
     "one text in two Unicode forms, NFC and NFD": partial(unicodedata.normalize, "NFC"),
+    "characters that are not seen": _drop_unseen,
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
     "passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')": _drop_passage,

@@ -48,6 +48,7 @@ TIERS = {
         ("doc_position",),
         ("rating",),
         ("rank",),
+        ("position", "pos", "ranking"),
     ),
     "subtopic": (
         ("subtopic", "subtopic_id", "intent", "intent_id", "nugget", "nugget_id", "aspect", "aspect_id", "facet"),
@@ -61,17 +62,19 @@ COMPANIONS = {
 }
 """names of the same tier that mean something else beside this one: docid is PyTerrier's internal number of a docno, and
 a score beside a label belongs to a run"""
-SILENT = frozenset(map(normalize, (*TIERS["query"][1], *TIERS["document"][1], "user", "rank")))
-"""names of later tiers that are ignored without a note: texts beside ids, and ranks beside scores"""
-RANKS = ("rank", "docposition")
+RANKS = ("rank", "docposition", "position", "pos", "ranking")
 """names of rank columns, in which 1 is best; Quepid has the position of a document beside its rating"""
+SILENT = frozenset(map(normalize, (*TIERS["query"][1], *TIERS["document"][1], "user", *RANKS)))
+"""names of later tiers that are ignored without a note: texts beside ids, and ranks beside scores"""
 NO_LABELS = frozenset(
     {
-        *("timestamp", "time", "date", "datetime", "ts", "year", "createdat", "updatedat", "rank", "position", "place"),
+        *("timestamp", "time", "date", "datetime", "ts", "year", "createdat", "updatedat", "place", *RANKS),
         *("day", "month", "hour", "iteration", "iter", "index", "level0", "unnamed0", "split", "fold"),
     }
 )
 """names of columns of numbers that are never labels; names that end in id are ids"""
+NO_IDS = frozenset({"bid", "hybrid", "invalid", "paid", "unpaid", "valid"})
+"""names that end in id, but mean no id"""
 NAMED_LABELS = ("label", "relevan", "rating", "grade", "judgment", "judgement")
 """parts of names of columns that hold labels, though perhaps not as numbers"""
 VERDICTS = frozenset(
@@ -82,8 +85,13 @@ VERDICTS = frozenset(
     }
 )
 """words that stand for labels, as `normalize` writes them"""
-DISTANCES = frozenset({"distance", "distances", "dist"})
-"""names of columns in which low numbers are best"""
+DISTANCE = "dist"
+"""part of names of columns in which low numbers are best"""
+RUNS = ("run", "run_id", "run_name", "run_tag", "system", "system_id", "system_name", "model", "model_name", "tag",
+    "retriever", "algorithm", "snapshot_name", "snapshot_id")  # fmt: skip
+"""names of columns that may say which of several runs a row belongs to"""
+JUDGES = frozenset({"judge", "rater", "annotator", "assessor", "worker"})
+"""names of columns that say who judged; `judge_id` and similar names count as well"""
 ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
 """the usual names of each role, for error messages"""
 QUERY, DOC = ROLES["query"], ROLES["document"]
@@ -151,7 +159,7 @@ def pick_columns(
         return Roles(str(query.column), str(document.column), chances[0], chances=chances)
     if value.column is None and kind not in columns and sample is not None:
         _check_unclaimed({column: cells for column, cells in sample().items() if column in rest}, name)
-    if kind == "label" and kind not in columns and _fitting(rest, ["rank"]):
+    if kind == "label" and kind not in columns and _fitting(rest, ["rank", "docposition"]):
         _refuse_ranks(value.column, name)
     notes = tuple(pick.note for pick in (query, document, value) if pick.note)
     return Roles(str(query.column), str(document.column), value.column, notes)
@@ -164,6 +172,35 @@ def _refuse_ranks(label: str | None, name: str) -> None:
         otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
         problem = f"a rank {beside} looks like a run, and qrels come first"
         raise InputError(f"{name}: {problem}; {otherwise}, {say('label', label)}")
+
+
+def find_judge(names: Iterable[str]) -> str | None:
+    """Return the column that says who judged, by its name, or None."""
+    return next((name for name in names if normalize(name).removesuffix("id") in JUDGES), None)
+
+
+def find_source(names: Sequence[str], kind: str) -> str | None:
+    """Return the column that may name several runs, or several raters of labels, or None."""
+    return find_judge(names) if kind == "label" else next(iter(_fitting(names, RUNS)), None)
+
+
+def hint_source(column: str | None, kind: str) -> str:
+    """Return what to do about duplicates if a column names their runs or raters; or ''."""
+    if column is None:
+        return ""
+    if kind == "label":
+        merge = "gradely judges --qrels FILE --merge mean -o merged.qrels"
+        return f"; if {clip(column, 30)} names raters, merge them: {merge}"
+    return f"; if {clip(column, 30)} names several runs, give one of them at a time"
+
+
+def note_source(column: str, cells: Cells, name: str) -> list[str]:
+    """Return a note if a column that may name runs has several values in the first rows of a run."""
+    values = list(dict.fromkeys(str(cell) for cell in _present(cells.get(column, ()))))
+    if len(values) < 2:
+        return []
+    several = f"{clip(column, 30)} has several values, such as {clip(values[0], 30)} and {clip(values[1], 30)}"
+    return [f"{name}: {several}, and all rows are read as one run; if it names runs, give one of them at a time"]
 
 
 def find_subtopic(names: Sequence[str]) -> str | None:
@@ -242,14 +279,17 @@ def _pick(
 def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     """Return advice for a run whose columns have no usual name for the score, but hold numbers; or ''."""
     labels = _fitting(names, ROLES["label"])
-    distances = _fitting(names, DISTANCES)
+    distances = [column for column in names if DISTANCE in normalize(column)]
     numbers = find_numbers(sample()) if sample is not None else []
     if labels:
         return f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
     if distances:
-        return f"of {clip(distances[0], 30)}, low is best, and of a score high: give its negative, as score"
+        return (
+            f"of {clip(distances[0], 30)}, low is best, and of a score high: give its negative, as score; if high is "
+            f"best, {say('score', distances[0])}"
+        )
     if numbers:
-        return f"for scores, {say('score', numbers[0])}; to keep the order, give each a rank"
+        return f"for scores, of which high is best, {say('score', numbers[0])}; to keep the order, give each a rank"
     return ""
 
 
@@ -270,6 +310,8 @@ def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
         found = [column for column in found if column not in beside]
         if len(found) > 1:
             candidates = " and ".join(clip(column, 30) for column in found[:2])
+            if found[0] == found[1]:
+                raise InputError(f"{name}: duplicate column {found[0]!r}; rename or drop one")
             raise InputError(f"{name}: {candidates} may both be the {role} column; {say(role, found[0])}, or drop one")
         if found:
             later = _fitting(names, chain.from_iterable(TIERS[role][at + 1 :]))
@@ -293,7 +335,9 @@ def find_numbers(cells: Cells) -> list[str]:
 def _is_unclaimed(column: str) -> bool:
     """True if the name of a column does not say that it holds ids, texts, times or places."""
     name = normalize(column)
-    return not name.endswith("id") and name not in NO_LABELS and not _fitting([column], (*QUERY, *DOC))
+    return (
+        (not name.endswith("id") or name in NO_IDS) and name not in NO_LABELS and not _fitting([column], (*QUERY, *DOC))
+    )
 
 
 def hold_numbers(cells: Iterable[object]) -> bool:

@@ -45,6 +45,20 @@ class Triples(NamedTuple):
     value: Floats
 
 
+def find_nameless(query: Ids, document: Ids) -> int | None:
+    """Return the first row whose query or document is empty text, or None."""
+    empty = np.flatnonzero((query.start == query.stop) | (document.start == document.stop))
+    return int(empty[0]) if len(empty) else None
+
+
+def check_names(query: Ids, document: Ids, where: str, first: int) -> None:
+    """Refuse rows whose query or document is empty; `first` is the number of the first row, from 0."""
+    row = find_nameless(query, document)
+    if row is not None:
+        which = "query" if query.start[row] == query.stop[row] else "document"
+        raise DataError(f"{where} {first + row + 1}: the name of the {which} is missing")
+
+
 def compact(ids: Ids) -> Ids:
     """Copy ids into a text of their own that holds nothing else."""
     size = ids.stop - ids.start

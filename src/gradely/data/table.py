@@ -12,7 +12,18 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import Names, Roles, Sample, find_subtopic, normalize, notes_on, pick_columns
+from gradely.data.column_roles import (
+    Names,
+    Roles,
+    Sample,
+    find_source,
+    find_subtopic,
+    hint_source,
+    normalize,
+    note_source,
+    notes_on,
+    pick_columns,
+)
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
 from gradely.data.ids import Floats, Ids, Ints, as_text
@@ -95,6 +106,8 @@ class Table(ABC):
     """the word for a row in errors"""
     subtopic: str | None = None
     """a column that may hold subtopics; it is ignored"""
+    hint = ""
+    """what errors about duplicates add, if a column may name runs or raters"""
     explains = False
     """True for text, where `plain` explains what is wrong, and on which line"""
     is_small = False
@@ -108,6 +121,10 @@ class Table(ABC):
         self.chances = roles.chances
         self.subtopic = find_subtopic(names)
         self.notes = notes_on(names, roles, self.kind, self.name, columns)
+        source = find_source([name for name in names if name not in roles.names], self.kind)
+        self.hint = hint_source(source, self.kind)
+        if source is not None and self.kind == "score" and sample is not None:
+            self.notes += note_source(source, sample(), self.name)
         return roles
 
     @abstractmethod
@@ -213,7 +230,7 @@ def merge_duplicates(
         pair = f"{table.unit}s {row[alike[at]] + 1} and {row[at] + 1}"
         raise DuplicateDocument(
             f"{table.name}: duplicate document {clip(document.name(at))} of query "
-            f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}"
+            f"{clip(query.name(int(code[at])))}, in {pair}; {DUPLICATES_HINT}{table.hint}"
         )
     table.note_merged(len(again))
     return _merge_values(value, alike, table.duplicates)

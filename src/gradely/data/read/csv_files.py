@@ -15,12 +15,12 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
-from gradely.data.columns import Triples
+from gradely.data.columns import Triples, find_nameless
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Rows, Values, to_number
 from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
-from gradely.data.table import FirstRow, IrregularText, Table
+from gradely.data.table import DuplicateDocument, FirstRow, IrregularText, Table
 from gradely.errors import DataError, InputError, clip
 from gradely.tables import count_of
 
@@ -118,7 +118,10 @@ class CsvTable(Table):
                 problem = f"{found} instead of {layout.width}: {clip(text)}"
                 raise InputError(f"{self.name}:{line}: {problem}")
             value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
-            rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
+            try:
+                rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
+            except DuplicateDocument as error:
+                raise DuplicateDocument(f"{error}{self.hint}") from None
         if not rows.values:
             raise DataError(f"{self.name}: has no rows {'with a rating ' if unrated else ''}below its header")
         if unrated:
@@ -227,6 +230,8 @@ class CsvPiece:
         """Return query, document and value of each line."""
         layout, text = self.layout, self.piece.text
         query, document = (Ids(text, *self._column(i)) for i in (layout.query, layout.document))
+        if find_nameless(query, document) is not None:
+            raise IrregularText
         if layout.value is None:
             return Triples(query, document, np.ones(len(query.start)))
         value = numbers(self.piece, *self._column(layout.value))

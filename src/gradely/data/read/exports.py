@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 from gradely.data.column_roles import normalize
 from gradely.data.read.dicts import QUERY_NAMES, are_columns
 from gradely.data.read.records import RecordTable
-from gradely.data.read.responses import JUDGED, results_of
+from gradely.data.read.responses import JUDGED, descend, results_of
 from gradely.errors import InputError, clip
 
 Row: TypeAlias = tuple[Any, Any, Any]
@@ -79,8 +79,8 @@ def _are_lists(value: Any) -> bool:
 
 
 def _ranked(query: Any, documents: Sequence[Any], scores: Sequence[Any]) -> Iterator[Row]:
-    """Yield documents with their scores or, if one has none, in their order."""
-    scored = all(isinstance(score, int | float) for score in scores)
+    """Yield documents with their scores or, if one has none or is above an earlier one, in their order."""
+    scored = descend(scores)
     for place, document in enumerate(documents):
         yield query, document, scores[place] if scored else -1 - place
 

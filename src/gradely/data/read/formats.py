@@ -107,12 +107,12 @@ def _is_ranks(source: Source) -> bool:
     """True if lines have a query, a document and a rank that rises from 1 in each query, as in MS MARCO."""
     lines = source.head.splitlines()[: -1 if len(source.head) == HEAD else None]
     places: dict[bytes, int] = {}
-    for line in lines:
+    for line in filter(bytes.strip, lines):
         query, _, rest = line.partition(b"\t")
         places[query] = places.get(query, 0) + 1
         if rest.count(b"\t") != 1 or rest.rpartition(b"\t")[2].strip() != b"%d" % places[query]:
             return False
-    return bool(lines)
+    return bool(places)
 
 
 def _is_letor(source: Source) -> bool:
@@ -153,6 +153,19 @@ UNTELLING = {*(suffix for known in FORMATS.values() for suffix in known.suffixes
 """extensions that are not part of the name of a run"""
 
 
+PICKLE = "a pickle, which is never loaded, since it may run code: write it as Parquet or CSV"
+ARROW = "an Arrow file: in Python, give pyarrow.feather.read_table(path) or datasets.load_from_disk(folder)"
+BINARY = {
+    b"ARROW1": ARROW,
+    b"\xff\xff\xff\xff": ARROW,
+    b"SQLite format 3": "an SQLite database, which holds many tables: write one of them as CSV",
+    b"\x93NUMPY": "a file of NumPy: in Python, give its arrays to evaluate_arrays(scores, labels)",
+    b"\x89HDF": "an HDF5 file: in Python, give pandas.read_hdf(path, key)",
+    b"\x80\x04": PICKLE,
+    b"\x80\x05": PICKLE,
+    b"\xd0\xcf\x11\xe0": "a spreadsheet, which is not read: save the sheet as CSV",
+}
+"""what binary files are, by their first bytes, and what to give instead"""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 """extensions of compressed files"""
 
@@ -170,7 +183,7 @@ def format_of(source: Source) -> str:
     suffix = os.path.splitext(bare_name(source.path))[1].lower()
     by_name = next((name for name, known in FORMATS.items() if suffix in known.suffixes), None)
     if by_name is not None:
-        return by_name
+        return _look_again(by_name, source) if os.path.isfile(source.path) else by_name
     if not os.path.isfile(source.path) and is_folder_or_pattern(source.path):
         return "parquet"
     if suffix in (".xls", ".xlsx", ".ods"):
@@ -179,10 +192,24 @@ def format_of(source: Source) -> str:
     if archive is not None:
         many = "which may hold many files: unpack it, and name one of them"
         raise InputError(f"{source.name}: is a {archive} archive, {many}")
+    binary = next((what for start, what in BINARY.items() if source.head.startswith(start)), None)
+    if binary is not None:
+        raise InputError(f"{source.name}: is {binary}")
     if source.head[8:12] == b"DUCK":
         advice = f"in Python, give duckdb.connect({source.name!r}).table('run')"
         raise InputError(f"{source.name}: is a DuckDB database, which holds many tables; {advice}")
     return next(name for name, known in reversed(FORMATS.items()) if known.fits(source))
+
+
+def _look_again(name: str, source: Source) -> str:
+    """Return the format of a file whose name says json, jsonl, csv or tsv, but whose content is its sibling's."""
+    if name == "json" and re.match(rb"\s*\{[^\n]*\}[ \t\r]*\n\s*\{", source.head):
+        return "jsonl"
+    if name == "jsonl" and re.match(rb"\s*(\[|\{[ \t\r]*\n)", source.head):
+        return "json"
+    if name in ("csv", "tsv"):
+        return {",": "csv", ";": "csv", "\t": "tsv"}.get(delimiter_of(source.head) or "", name)
+    return name
 
 
 def bare_name(path: str) -> str:

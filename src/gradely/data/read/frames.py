@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import numpy as np
 
 from gradely.data.column_roles import SAMPLED, Cells, Names, Roles
-from gradely.data.columns import Triples, check_finite, numbers_of_objects
+from gradely.data.columns import Triples, check_finite, check_names, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
 from gradely.data.read.formats import is_folder_or_pattern
 from gradely.data.source import Source
@@ -144,6 +144,7 @@ def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Tr
             drop = f"; drop them, as in frame.dropna(subset=[{column!r}])" if column == roles.value else ""
             raise DataError(f"{name}: column {column!r} has missing values, the first in row {row}{drop}")
     query, document = (ids_of(frame[column], f"{name}: column {column!r}") for column in roles[:2])
+    check_names(query, document, f"{name}: row", first)
     if roles.value is None:
         return Triples(query, document, np.ones(len(frame)))
     values = numbers_of(frame[roles.value], kind, name, first)

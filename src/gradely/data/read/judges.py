@@ -6,15 +6,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from gradely.data.column_roles import Names, normalize
+from gradely.data.column_roles import Names, find_judge, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.formats import format_of, run_names
 from gradely.data.read.readers import read_qrels
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
-
-JUDGES = frozenset({"judge", "rater", "annotator", "assessor", "worker"})
-"""names of columns that say who judged; `judge_id` and similar names count as well"""
 
 
 def read_judges(
@@ -80,7 +77,7 @@ def _read_table(table: Any, raters: list[str] | None, columns: Names | None, dup
     named = (columns or {}).get("judge")
     if named is not None and named not in header:
         raise InputError(f"{name}: has no column {named!r}.{did_you_mean(named, header)}")
-    by = named or next((key for key in header if normalize(key).removesuffix("id") in JUDGES), None)
+    by = named or find_judge(header)
     if by is not None and raters is None:
         parts: dict[str, list[dict[str, Any]]] = {}
         for record in records:

@@ -39,6 +39,8 @@ class Rows:
 
     def add(self, line: int, query: str, doc: str, value: float) -> None:
         """Add one value."""
+        if query == "" or doc == "":
+            raise DataError(f"{self.name}:{line}: the name of the {'document' if query else 'query'} is missing")
         docs = self.values.setdefault(query, {})
         if doc in docs and self.duplicates == "first":
             self.merged += 1
@@ -192,7 +194,7 @@ def _hint(layout: Layout, width: int) -> str:
         return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
     table = f"; a table has a first line like 'query document {layout.kind}'"
     if layout is RUN and width == 3:
-        return f"{table}; a run of MS MARCO, query, document and rank from 1 on, has tabs between them"
+        return f"{table}; a run of MS MARCO, query, document and rank, has tabs between them: --run-format msmarco"
     if layout is QRELS and width == 3:
         return table
     return ""

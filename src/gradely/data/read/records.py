@@ -15,7 +15,7 @@ from gradely.data.column_roles import (
     normalize,
     pick_columns,
 )
-from gradely.data.columns import Triples, numbers_of_objects
+from gradely.data.columns import Triples, check_names, numbers_of_objects
 from gradely.data.ids import from_objects
 from gradely.data.read.responses import JUDGED, PLAIN, as_record, results_of
 from gradely.data.table import MemoryTable
@@ -174,4 +174,5 @@ class RecordTable(MemoryTable):
     def take(self, start: int, stop: int) -> Triples:
         """Return some records as arrays."""
         query, document = (from_objects(ids[start:stop], self.name) for ids in (self.query, self.document))
+        check_names(query, document, f"{self.name}: record", start)
         return Triples(query, document, self.value[start:stop])

@@ -58,13 +58,13 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
         if not _is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
             continue
         documents, scores = ([_find(hit, path) for hit in hits] for path in (engine.document, engine.score))
-        if _fall(scores):
+        if descend(scores):
             return [{"id": document, "score": score} for document, score in zip(documents, scores, strict=True)]
         return [{"id": document} for document in documents]
     return None
 
 
-def _fall(scores: Sequence[Any]) -> bool:
+def descend(scores: Sequence[Any]) -> bool:
     """True for numbers that never rise; distances rise, and so do scores of hits sorted by something else."""
     numbers = all(isinstance(score, int | float) for score in scores)
     return numbers and all(one >= other for one, other in pairwise(scores))
