@@ -741,6 +741,11 @@ def test_frames_and_series_with_ids_in_their_index():
     half = frame(RUN, "query_id", "doc_id", "score").set_index("query_id")
     for given in (run, half, run["score"], run["score"].rename(None)):
         assert values(qrels, given) == values(qrels["label"], given) == GRADED
+    by_query = {query: pd.Series(docs) for query, docs in RUN.items()}
+    with pytest.raises(DataError, match=r"query 'q1': found a Series of numbers; give its to_dict\(\)"):
+        values(QRELS, by_query)
+    assert values(QRELS, {query: series.to_dict() for query, series in by_query.items()}) == GRADED
+    assert values(QRELS, {query: pd.Series([*docs]) for query, docs in RUN.items()}) == GRADED
     numbered = frame(RUN, "query_id", "doc_id", "score")
     numbered.index.name = "row"
     assert values(qrels, numbered) == GRADED

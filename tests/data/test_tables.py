@@ -315,7 +315,6 @@ ODD_CSV = {
     "no last newline": ("qid,docno,score\n1,a,2\n1,c,1", "a"),
     "long field": ("qid,docno,score\n1," + "a" * 131_072 + ",2\n1,c,1\n", "a" * 131_072),
     "blanks": ("qid,docno,score\n1, a ,  2 \n1,c,1\n", " a "),
-    "empty document": ("qid,docno,score\n1,,2\n1,c,1\n", ""),
 }
 
 

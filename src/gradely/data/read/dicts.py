@@ -116,7 +116,18 @@ def _check_list(docs: Any, name: str, query: str) -> Sequence[Any] | AbstractSet
             f"{name}: query {clip(query)}: expected {{document: number}} or a list of documents, "
             f"found {clip(repr(docs))}"
         )
+    if _is_series_of_numbers(docs):
+        raise DataError(
+            f"{name}: query {clip(query)}: found a Series of numbers; give its to_dict() if its index holds the "
+            f"documents, or its tolist() if the numbers are documents"
+        )
     return docs if isinstance(docs, AbstractSet) else list(docs)
+
+
+def _is_series_of_numbers(docs: Any) -> bool:
+    """True for a Series of pandas that may be {document: number} or, like a list, hold documents that are numbers."""
+    numbers = hasattr(docs, "to_dict") and getattr(getattr(docs, "dtype", None), "kind", "") in ("i", "u", "f")
+    return numbers and type(docs.index).__name__ != "RangeIndex"
 
 
 def _rank(ranking: Sequence[Any] | AbstractSet[Any], query: str, rows: Rows) -> dict[str, float]:
