@@ -35,6 +35,19 @@ def test_each_check_passes_and_counts(check):
     assert done["inputs"] >= 3
 
 
+COMMANDS, THROUGH = 150, 0.7
+"""how many commands are sampled, and the least share of them that comes to the end; it is about 0.8"""
+
+
+def test_most_commands_come_to_the_end():
+    done = Counter()
+    for i in range(COMMANDS):
+        done += commands.check(commands.make(random.Random(f"share {i}")))
+    assert done["commands"] == COMMANDS == sum(done[f"{command} in all"] for command in commands.WEIGHTS)
+    through = sum(done[f"{command} through"] for command in commands.WEIGHTS)
+    assert through == COMMANDS - done["refused"] >= THROUGH * COMMANDS, done
+
+
 def test_the_same_seed_makes_the_same_cases():
     for make in MAKE.values():
         assert make(random.Random("7 0 3")) == make(random.Random("7 0 3"))

@@ -296,6 +296,8 @@ def _terms(measure: Measure, batch: Batch) -> Any:
 
 def label_gains(measure: Any, labels: Floats) -> Floats:
     """Return what documents of some labels gain; labels are settled one by one, whatever the others are."""
+    if not len(labels):  # no run has a judged document, and none has an open one
+        return np.zeros(0)
     batch = measure.apply_relevance(in_order(labels))
     if isinstance(measure, BinaryOrGraded):
         gains: Floats = measure.worth(batch)[0]
@@ -343,7 +345,7 @@ class Ratios(Weighted):
         joined, measure = self.runs.stacked.qrels, self.measure
         levels = np.unique(self.gains[self.gains > 0])
         gains = label_gains(measure, joined.grade)
-        place = self.place(int(np.diff(joined.start).max()))
+        place = self.place(max(1, int(np.diff(joined.start).max())))
         count = min(int(self.open_of.max(initial=0)), len(place))
         rows = [
             ideal_of(gains[a:b][~self.is_open[a:b]], levels, place, count) for a, b in pairwise(joined.start.tolist())
