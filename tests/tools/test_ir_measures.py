@@ -38,6 +38,34 @@ def test_with_ties_of_trec_eval_the_values_are_theirs(name):
     assert both[here] == pytest.approx(both[there], abs=1e-9) and here != there
 
 
+TIED_QRELS = {"q1": {"a": 1, "b": 0, "c": 2}, "q2": {f"d{i:02}": int(i == 3) for i in range(8)}}
+TIED = {"q1": {"a": 0.5, "b": 0.5, "c": 0.1, "z": 0.1}, "q2": {f"d{i:02}": 0.5 for i in range(14)}}
+
+
+@pytest.mark.parametrize("name", ["RR@10", "RR@1", "RR@2", "Judged@10", "Judged@2", "Judged@1"])
+def test_their_rr_and_judged_with_a_cut_off_break_ties_by_ascending_name(name):
+    measure = theirs.parse_measure(name)
+    values = {metric.query_id: metric.value for metric in theirs.iter_calc([measure], TIED_QRELS, TIED)}
+    by_name = {query: dict(sorted(docs.items())) for query, docs in TIED.items()}
+    ascending = gradely.evaluate(TIED_QRELS, by_name, [name], ties="order").per_query()
+    assert values == {query: pytest.approx(row[name]) for query, row in ascending.items()}
+    here = {
+        metric.query_id: metric.value
+        for metric in theirs.iter_calc([ours.measure(name, ties="trec")], TIED_QRELS, TIED)
+    }
+    descending = gradely.evaluate(TIED_QRELS, TIED, [name], ties="trec").per_query()
+    assert here == {query: row[name] for query, row in descending.items()} != values
+
+
+def test_their_rr_without_a_cut_off_breaks_ties_as_trec_eval():
+    values = theirs.calc_aggregate([theirs.RR, ours.RR(ties="trec")], TIED_QRELS, TIED)
+    assert values[theirs.RR] == pytest.approx(values[ours.RR(ties="trec")], abs=1e-9)
+    untied = {"q1": {"a": 3, "z": 2, "c": 1}, "q2": {f"d{i:02}": -i for i in range(14)}}
+    for name in ("RR@10", "Judged@10"):
+        both = theirs.calc_aggregate([theirs.parse_measure(name), ours.measure(name)], TIED_QRELS, untied)
+        assert both[theirs.parse_measure(name)] == pytest.approx(both[ours.measure(name)])
+
+
 def test_cut_offs_and_parameters_are_written_as_there():
     assert str(ours.nDCG @ 10) == "nDCG(ties='expected')@10"
     assert str(ours.nDCG(gain="exp", ties="trec") @ 10) == "nDCG(gain='exp', ties='trec')@10"
