@@ -3,9 +3,16 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeAlias, TypeVar, overload
 
 from gradely.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from altair.typing import ChartType
+
+    Chart: TypeAlias = ChartType
+else:
+    Chart = Any
 
 T = TypeVar("T")
 

@@ -2,15 +2,70 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeAlias, cast, overload
 
 from gradely.errors import InputError, MissingExtra
+
+if TYPE_CHECKING:  # type checkers that do not find them take Any
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
 LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
     "pandas": "pandas",
     "polars": "polars",
     "pyarrow": "pyarrow",
 }
+
+
+class ToFrame(Protocol):
+    """A method that returns a dataframe; its type follows from the name of the library."""
+
+    @overload
+    def __call__(self, library: Literal["pandas"] = "pandas") -> "pd.DataFrame": ...
+    @overload
+    def __call__(self, library: Literal["polars"]) -> "pl.DataFrame": ...
+    @overload
+    def __call__(self, library: Literal["pyarrow"]) -> "pa.Table": ...
+    @overload
+    def __call__(self, library: str) -> Any: ...
+
+
+class ToWideFrame(Protocol):
+    """The same with `wide`, for one column per measure."""
+
+    @overload
+    def __call__(self, library: Literal["pandas"] = "pandas", *, wide: bool = False) -> "pd.DataFrame": ...
+    @overload
+    def __call__(self, library: Literal["polars"], *, wide: bool = False) -> "pl.DataFrame": ...
+    @overload
+    def __call__(self, library: Literal["pyarrow"], *, wide: bool = False) -> "pa.Table": ...
+    @overload
+    def __call__(self, library: str, *, wide: bool = False) -> Any: ...
+
+
+class FrameMethod(Protocol):
+    """What type checkers see in a class in place of its `to_frame`."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> ToFrame:
+        """Return the method of an object."""
+
+
+class WideFrameMethod(Protocol):
+    """The same for methods that take `wide`."""
+
+    def __get__(self, instance: object, owner: type | None = None) -> ToWideFrame:
+        """Return the method of an object."""
+
+
+def typed_frame(method: Callable[..., Any]) -> FrameMethod:
+    """Tell type checkers which dataframe a method returns; the method stays what it is."""
+    return cast("FrameMethod", method)
+
+
+def typed_wide_frame(method: Callable[..., Any]) -> WideFrameMethod:
+    """The same for a method that takes `wide`."""
+    return cast("WideFrameMethod", method)
 
 
 def to_frame(columns: Mapping[str, Any], library: str) -> Any:
@@ -101,6 +156,7 @@ class Table(NamedTuple):
         """Return one dict per row, without marks."""
         return [dict(zip(self.header, map(plain_cell, row), strict=True)) for row in self.rows]
 
+    @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
         """Return the table as a dataframe of pandas, polars or pyarrow."""
         return to_frame(
@@ -163,7 +219,7 @@ def _fit(table: Table) -> str:
     if wrapped is not None:
         return wrapped.text(grid.columns)
     blocks = grid.split(table.width)
-    return "\n".join(map(grid.text, blocks)) if blocks else grid.stack()
+    return "\n".join(map(grid.text, blocks)) if blocks else grid.stack()  # noqa: PD013 - a Grid, no dataframe
 
 
 class Grid(NamedTuple):

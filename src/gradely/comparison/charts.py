@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from gradely.comparison.populations import find_best, split_users
-from gradely.lazy import altair, converter
+from gradely.lazy import Chart, altair, converter
 from gradely.tables import count_of
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def categories(column: str, order: Sequence[Any], second: str = "shape", title: 
 
 def squares(
     records: Sequence[Mapping[str, Any]], row: str, column: str, value: str, title: str, names: Sequence[str]
-) -> Any:
+) -> Chart:
     """Return a heat map with a square per record, darker for higher values and labelled with the number.
 
     Records without a value have no square.
@@ -70,12 +70,13 @@ def squares(
     cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", title=title, scale=scale))
     dark = alt.condition(f"datum.{value} > 0.6", alt.value("white"), alt.value("black"))
     numbers = base.mark_text().encode(text=alt.Text(f"{value}:Q", format=".2f"), color=dark)
-    return (cells + numbers).properties(width=46 * len(names), height=46 * len(names))
+    chart: Chart = (cells + numbers).properties(width=46 * len(names), height=46 * len(names))
+    return chart
 
 
-def style(chart: Any) -> Any:
+def style(chart: Any) -> Chart:
     """Return a chart in the common style."""
-    styled = (
+    styled: Chart = (
         chart.configure(background="white", font="sans-serif")
         .configure_axis(
             labelFontSize=12, titleFontSize=12, gridColor="#e4e4e4", titleFontWeight="normal", labelLimit=400
@@ -117,7 +118,7 @@ WIDTH, HEIGHT = 460, 320
 """size of charts of users, in pixels"""
 
 
-def users_chart(regions: "UserRegions") -> Any:
+def users_chart(regions: "UserRegions") -> Chart:
     """Return a chart of runs over populations of users: lines for two levels, a triangle for three, bars for more."""
     makers = {2: lines, 3: triangle}
     title = f"{regions.name}, {count_of(len(regions.queries), 'query')}"

@@ -42,6 +42,7 @@ from gradely.tables import (
     PValue,
     Table,
     count_of,
+    typed_frame,
 )
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
@@ -217,6 +218,7 @@ class Comparison(Result):
         """Return runs_table, which dataframes and CSV files contain; CSV files also contain the segments."""
         return self.runs_table()
 
+    @typed_frame
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return Table(self._columns, [list(self._flatten(pair).values()) for pair in self.pairs]).to_frame(library)

@@ -18,6 +18,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.stacked import StackedRuns
+from gradely.lazy import Chart
 from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
@@ -128,7 +129,7 @@ class Correlation(Records):
             for j, reference in enumerate(self.measures)
         ]
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart with a square per pair of measures, labelled with τ."""
         return squares(self.records(), "measure", "reference", "tau", "τ", self.measures)
 
@@ -274,7 +275,7 @@ class Pools(Records):
         ]
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart with one line per measure and the interval of its draws."""
         alt = altair()
         base = alt.Chart(alt.Data(values=self.records())).encode(
@@ -283,9 +284,9 @@ class Pools(Records):
         )
         scale = alt.Scale(zero=False)
         bands = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", scale=scale, title="τ"), y2="high:Q")
-        return (bands + base.mark_line(point=True).encode(y=alt.Y("tau:Q", scale=scale, title="τ"))).properties(
-            width=420, height=300
-        )
+        lines = base.mark_line(point=True).encode(y=alt.Y("tau:Q", scale=scale, title="τ"))
+        chart: Chart = (bands + lines).properties(width=420, height=300)
+        return chart
 
 
 def _span(record: Mapping[str, Any], digits: int) -> str | None:

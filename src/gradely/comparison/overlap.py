@@ -21,6 +21,7 @@ from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.kernel.parameters import is_number
+from gradely.lazy import Chart
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, count_of
 
@@ -125,7 +126,7 @@ class Overlap(Records):
             "notes": self._list_notes(),
         }
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart with a heat map of the runs for each measure; similar runs are darker."""
         panels = []
         for name, means in self.mean().items():
@@ -168,7 +169,7 @@ class QueryOverlap(Result):
         """Return a description of the numbers."""
         return self.overlap.kinds()
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return the chart of the means."""
         return self.overlap.chart()
 

@@ -16,6 +16,7 @@ from gradely.errors import DataError
 from gradely.evaluation.notes import Note
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.batch import Batch
+from gradely.lazy import Chart
 from gradely.relevance import Phi
 from gradely.relevance.phi import Points, control_points
 from gradely.tables import Cell, Table, count_of
@@ -127,7 +128,7 @@ class PhiCurves(Records):
         ]
         return {"about": self.summary(), "queries": queries, "notes": self._list_notes()}
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart of the curves with their control points, and the scores of the documents below."""
         alt = altair()
         curves = [curve for curve in self.curves if curve.points and curve.fits][:PANELS]

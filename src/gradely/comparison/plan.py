@@ -22,7 +22,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
-from gradely.tables import Cell, Table, count_of
+from gradely.tables import Cell, Table, count_of, typed_frame
 
 POWER = 0.8
 """the conventional power of studies (Cohen 1988)"""
@@ -85,6 +85,7 @@ class Plan(Result):
         header = [f"queries for {self.difference:g}" if name == "queries_for" else name for name in fields]
         return Table([name.replace("_", " ") for name in header], rows)
 
+    @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a pandas, polars or pyarrow dataframe with one row per measure and pair."""
         return Table(Planned._fields, [list(row) for row in self.rows]).to_frame(library)

@@ -12,7 +12,7 @@ from gradely.data.ids import Floats, Ints
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, normalize_weights, segment_rows
-from gradely.tables import Cell, MarkedNumber, Table
+from gradely.tables import Cell, MarkedNumber, Table, typed_frame
 
 
 class SegmentPair(NamedTuple):
@@ -128,6 +128,7 @@ class SegmentComparison(Result):
         """Return one row per segment, measure and pair."""
         return Table(SegmentPair._fields, [list(pair) for pair in self.pairs])
 
+    @typed_frame
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return self.pairs_table().to_frame(library)

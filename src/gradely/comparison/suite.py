@@ -24,9 +24,10 @@ from gradely.errors import DataError, InputError, clip, did_you_mean
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.evaluation.notes import Note, merge_notes, note_names
 from gradely.evaluation.result import Result, Section
+from gradely.lazy import Chart
 from gradely.measures.names import MeasureLike
 from gradely.settings import Correction
-from gradely.tables import Cell, MarkedNumber, PValue, Table, count_of
+from gradely.tables import Cell, MarkedNumber, PValue, Table, count_of, typed_frame
 
 if TYPE_CHECKING:
     from gradely.comparison.suite_gate import SuiteGate
@@ -539,6 +540,7 @@ class Suite(Result):
         ]
         return Table(["collection", "system", "measure", "mean", "queries"], rows)
 
+    @typed_frame
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return the pairs as a pandas, polars or pyarrow dataframe."""
         return Table.of([_flatten(pair) for pair in self.pairs]).to_frame(library)
@@ -690,7 +692,7 @@ class Suite(Result):
             "notes": self._list_notes(),
         }
 
-    def plot(self, measure: str | None = None) -> Any:
+    def plot(self, measure: str | None = None) -> Chart:
         """Return a forest plot by a measure, by default the first one, as an Altair chart with one panel per pair.
 
         Dots and lines are the differences on each collection with their intervals. The diamond is the difference over

@@ -16,7 +16,7 @@ from gradely.evaluation.result import MOST, Result, Section
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import EmptyPolicy, QueryPolicy, Settings
-from gradely.tables import Cell, Table, count_of
+from gradely.tables import Cell, Table, count_of, typed_frame
 
 
 class Orders(NamedTuple):
@@ -112,6 +112,7 @@ class TieSensitivity(Result):
         ]
         return Table(["measure", "first", "second", "from worst to best", "in trec order"], rows)
 
+    @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a pandas, polars or pyarrow dataframe of (measure, run, trec, worst, expected, best)."""
         rows = [[measure, run.run, *run.orders[measure]] for measure in self.measures for run in self.runs]

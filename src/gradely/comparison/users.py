@@ -24,6 +24,7 @@ from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.kernel.arrays import in_order
+from gradely.lazy import Chart
 from gradely.measures import Graded
 from gradely.measures.gap import GAP, PrecisionPart, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
@@ -267,7 +268,7 @@ class UserRegions(Records):
         """Return the results as sentences, and a description of the numbers."""
         return [*self.sentences(), self.summary()]
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart: lines for two levels, a triangle for three, bars of shares for more."""
         return users_chart(self)
 

@@ -9,7 +9,7 @@ from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.tables import Cell, PValue, Table, format_p, plain_line
+from gradely.tables import Cell, PValue, Table, format_p, plain_line, typed_frame
 
 UNDECIDED = ("pass", "fail")
 """the possible results for an undecided run"""
@@ -208,6 +208,7 @@ class Verdicts(Result):
             *([self.floors_table()] if self.floors else []),
         ]
 
+    @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe with one row per measure, or per floor if nothing is compared."""
         kind, rows = (Change, self.changes) if self.changes else (Floor, self.floors)

@@ -1,11 +1,13 @@
 """evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
 
 import warnings
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
 
+from gradely.data.ids import Floats
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.likely_mistakes import describe_threshold
@@ -30,7 +32,35 @@ from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.parallel import cores, on_threads
 from gradely.settings import ArrayTies, check_ties
 
+A = TypeVar("A")
 
+
+@overload
+def evaluate_arrays(
+    scores: npt.NDArray[Any] | Sequence[Any],
+    labels: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = ...,
+    mask: Any = ...,
+    *,
+    group: Any = ...,
+    qid: Any = ...,
+    ties: ArrayTies = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+) -> dict[str, Floats]: ...
+@overload
+def evaluate_arrays(
+    scores: A,
+    labels: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = ...,
+    mask: Any = ...,
+    *,
+    group: Any = ...,
+    qid: Any = ...,
+    ties: ArrayTies = ...,
+    seed: int = ...,
+    threads: int | None = ...,
+) -> dict[str, A]: ...
 def evaluate_arrays(
     scores: Any,
     labels: Any,

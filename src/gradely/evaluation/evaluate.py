@@ -28,7 +28,7 @@ from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.parallel import on_threads
 from gradely.settings import SAMPLES, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
-from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame
+from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame, typed_wide_frame
 
 if TYPE_CHECKING:
     from gradely.data.texts import Texts
@@ -105,6 +105,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         """Return the same table; that of a single run stands upright."""
         return next(iter(self.values())).sections(digits) if len(self) == 1 else [self.data_table()]
 
+    @typed_wide_frame
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (run, query, measure, value), of pandas, polars or pyarrow.
 

@@ -17,6 +17,7 @@ from gradely.tables import (
     plain_line,
     render,
     sentence,
+    typed_frame,
 )
 
 Section: TypeAlias = Table | str | list[str]
@@ -88,6 +89,7 @@ class Result:
         """Return the notes as plain data."""
         return [note.as_dict() for note in self.notes]
 
+    @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
         """Return a dataframe of data_table, of pandas, polars or pyarrow."""
         return self.data_table().to_frame(library)

@@ -15,7 +15,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.lazy import lazy
 from gradely.measures.names import MeasureLike
 from gradely.settings import Settings
-from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame
+from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame, typed_wide_frame
 
 if TYPE_CHECKING:
     from gradely.evaluation.by_query import QueryScores
@@ -257,6 +257,7 @@ class Scores(Result):
         except ValueError:
             return self.queries
 
+    @typed_wide_frame
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
 

@@ -31,7 +31,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike
 from gradely.settings import Precision, Settings, Slope, TiePolicy
-from gradely.tables import Cell, Table, count_of
+from gradely.tables import Cell, Table, count_of, typed_frame
 
 Target = Literal["like", "these"]
 SHOWN = 30
@@ -209,6 +209,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         parts = {EVERY: rows} | {name: part.data_table().rows for name, part in self.segments.items()}
         return Table(["segment", *header], [[name, *row] for name, of in parts.items() for row in of])
 
+    @typed_frame
     def pairs_frame(self, library: str = "pandas") -> Any:
         """Return the pairs as a dataframe of pandas, polars or pyarrow."""
         return Table(EstimatedPair._fields, [list(pair) for pair in self.pairs]).to_frame(library)

@@ -27,6 +27,7 @@ from gradely.judgments.agreement import DRAWS, WEIGHTS, AgreedPair, Agreement, C
 from gradely.judgments.by_judge import TOP, ByJudge, JudgedPair
 from gradely.judgments.conclusion import conclude, describe_many, describe_two
 from gradely.judgments.merge import merge
+from gradely.lazy import Chart
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import Correction, Precision, Settings, TiePolicy
 from gradely.tables import Cell, MarkedNumber, Table, count_of
@@ -207,7 +208,7 @@ class Judges(Result):
         low, high = self._intervals(measure)
         return to_optional(low), to_optional(high)
 
-    def chart(self) -> Any:
+    def chart(self) -> Chart:
         """Return an Altair chart of the agreement of each pair of judges."""
         from gradely.comparison.charts import style
         from gradely.judgments.judge_charts import agreement_chart

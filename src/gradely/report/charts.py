@@ -15,6 +15,7 @@ from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.data.column_roles import Names
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
+from gradely.lazy import Chart as AltairChart
 from gradely.measures.names import MeasureLike
 from gradely.report.data import choose_cuts, measure_curves
 from gradely.report.page import Chart, chart, labels
@@ -232,7 +233,7 @@ def plot(
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",
     weights: Any = None,
-) -> Any:
+) -> AltairChart:
     """Draw a figure for a paper, as an Altair chart: leaderboard, queries, curves, ties or tau.
 
     `leaderboard`: means with their intervals, one panel per measure. `queries`: the values of all runs on each query,
@@ -245,12 +246,15 @@ def plot(
     common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
     common |= {"columns": columns, "duplicates": duplicates, "document_pattern": document_pattern}
     common |= {"exclude": exclude, "exclude_self": exclude_self, "empty": empty, "weights": weights}
+    chart: AltairChart
     if kind == "ties":
-        return ties_chart(tie_sensitivity(qrels, runs, measures, **common))
+        chart = ties_chart(tie_sensitivity(qrels, runs, measures, **common))
+        return chart
     scored = common | {"ties": ties, "precision": precision, "seed": seed}
     if kind == "tau":
         return style(correlate(qrels, runs, measures, **scored).chart())
-    return COMPARED[kind](compare(qrels, runs, measures, **scored))
+    chart = COMPARED[kind](compare(qrels, runs, measures, **scored))
+    return chart
 
 
 def leaderboard_chart(comparison: Comparison) -> Any:
