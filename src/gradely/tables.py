@@ -219,7 +219,7 @@ def _fit(table: Table) -> str:
     if wrapped is not None:
         return wrapped.text(grid.columns)
     blocks = grid.split(table.width)
-    return "\n".join(map(grid.text, blocks)) if blocks else grid.stack()  # noqa: PD013 - a Grid, no dataframe
+    return "\n".join(map(grid.text, blocks)) if blocks else grid.stack_rows(table.width)
 
 
 class Grid(NamedTuple):
@@ -307,10 +307,19 @@ class Grid(NamedTuple):
                 blocks.append([*names, i])
         return blocks if all(self.total(block) <= width for block in blocks) else []
 
-    def stack(self) -> str:
-        """Return one line per cell, with the name of its column, and a blank line between rows."""
+    def stack_rows(self, width: int) -> str:
+        """Return one line per cell, with the name of its column, and a blank line between rows.
+
+        If a line is too long, all cells have a line of their own, below the names of their columns.
+        """
         header, *rows = self.cells
         label = max(map(len, header)) + GAP
+        longest = max((len(cell.strip()) for row in rows for cell in row), default=0)
+        if rows and label + longest > width:
+            pairs = (
+                [f"{name}\n{' ' * GAP}{cell.strip()}\n" for name, cell in zip(header, row, strict=True)] for row in rows
+            )
+            return "\n".join(map("".join, pairs))
         records = (zip(header, row, strict=True) for row in rows)
         texts = (
             "".join(f"{name.ljust(label)}{cell.strip()}".rstrip() + "\n" for name, cell in record) for record in records

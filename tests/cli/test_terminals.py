@@ -130,3 +130,10 @@ def test_patterns_are_expanded_where_the_shell_leaves_them_alone(tmp_path, monke
     assert expand(words) == words
     monkeypatch.setattr("sys.platform", "win32")
     assert expand(words) == ["evaluate", "qrels.txt", "a.run", "b.run", "no*.run", "-m", "nDCG@10"]
+
+
+def test_a_matrix_of_long_names_has_names_and_cells_on_lines_of_their_own():
+    names = ["a" * 50, "b" * 50]
+    text = str(Table(["RBO", *names], [[names[0], 1.0, 0.5], [names[1], 0.5, 1.0]], width=80))
+    assert max(map(len, text.splitlines())) == 52
+    assert text.splitlines()[:7] == ["RBO", f"  {names[0]}", names[0], "  1.0000", names[1], "  0.5000", ""]
