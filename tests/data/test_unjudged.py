@@ -1,6 +1,7 @@
 """Queries of a run without judgments: the same notes and values however a run is read, and few names in memory."""
 
 from contextlib import nullcontext
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -47,9 +48,9 @@ def test_notes_and_values_are_those_of_a_dict(tmp_path, sizes, scattered, hashes
     expected = gradely.evaluate(QRELS, whole, ["RR", "nDCG"], **policy, **weights)
     assert "200 of 20" in str(expected.notes)
     frame = pd.DataFrame(table, columns=["query", "document", "score"])
-    for run in (tmp_path / "run", frame):
+    for run, merged in product((tmp_path / "run", frame), ({}, {"duplicates": "max"})):
         with hashes(), ways.fast(**sizes):
-            scores = gradely.evaluate(QRELS, run, ["RR", "nDCG"], **policy, **weights, threads=2)
+            scores = gradely.evaluate(QRELS, run, ["RR", "nDCG"], **policy, **weights, **merged, threads=2)
         assert scores.per_query() == expected.per_query()
         assert [note.text for note in scores.notes] == [note.text for note in expected.notes]
         assert list(scores.queries) == list(expected.queries)

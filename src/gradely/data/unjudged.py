@@ -44,6 +44,7 @@ class UnjudgedNames:
         """
         self.added = 0
         """number of queries in all parts; a query that is in several parts counts in each"""
+        self.together = together
         self._spool = Spool(run, np.uint64) if together else NameSpool(run)
         self._names: list[Ids] | None = [] if settings.counts_unjudged else None
         """all names, if they are needed and no query is in several parts"""

@@ -28,7 +28,7 @@ from gradely.data.run import LazyScores, Run
 from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.table import MERGED, ChangedFile, IrregularText, MergedPart, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
-from gradely.data.unjudged import Unjudged
+from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.errors import DataError, clip
 from gradely.parallel import cores
 from gradely.settings import Settings
@@ -119,21 +119,28 @@ def find_in_table(
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.match import Judgments
 
-    judgments = Judgments.of(qrels)
-    with suppress(ScatteredQueries):
+    judgments, left_out = Judgments.of(qrels), qrels.names_left_out
+    with suppress(ScatteredQueries), UnjudgedNames(table.name, settings, left_out, together=True) as names:
         return _find_in_queries(
             judgments,
             table,
             settings,
+            names,
             lambda find: table.map_parts(find, threads, report, whole_queries=True),
             observe,
         )
     if observe is not None or table.duplicates in MERGED:
         from gradely.data.locate.regrouped import map_queries
 
-        return _find_in_queries(
-            judgments, table, settings, lambda find: map_queries(table, find, threads, report), observe
-        )
+        with UnjudgedNames(table.name, settings, left_out, together=False) as names:
+            return _find_in_queries(
+                judgments,
+                table,
+                settings,
+                names,
+                lambda find: map_queries(table, judgments, names, find, threads, report),
+                observe,
+            )
     from gradely.data.locate.scattered import count_scattered
 
     passes = chain(split_report(report), repeat(ignore))
@@ -151,6 +158,7 @@ def _find_in_queries(
     judgments: "Judgments",
     table: Table,
     settings: Settings,
+    names: UnjudgedNames,
     over_parts: Callable[[Callable[[Any], Any]], Iterator[Any]],
     observe: "Observer | None",
 ) -> Hits:
@@ -170,7 +178,7 @@ def _find_in_queries(
             merged += number
             yield hits
 
-    hits = join_hits(judgments.qrels, table.name, settings, count(over_parts(find)), observe)
+    hits = join_hits(judgments.qrels, names, count(over_parts(find)), observe)
     table.note_merged(merged)
     return hits
 

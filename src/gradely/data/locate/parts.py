@@ -108,7 +108,8 @@ class RunQueries:
         """Add the queries of a part; raise ScatteredQueries if a judged one was in an earlier part."""
         judged = part.query != UNKNOWN
         query = part.query[judged]
-        self.unjudged.add(*part.unjudged)
+        if self.unjudged.together:
+            self.unjudged.add(*part.unjudged)
         if self.retrieved[query].any():
             raise ScatteredQueries
         self.retrieved[query] = part.size[judged]
@@ -136,7 +137,9 @@ def find_in_part(
     lines = read_lines(judgments, part, settings)
     unjudged = lines.unjudged()
     judged, names = lines.query[lines.judged], hashes(*unjudged)
-    if len(judgments.once(judged)) < len(judged) or not is_distinct(names):
+    if len(judgments.once(judged)) < len(judged):
+        raise ScatteredQueries
+    if not is_distinct(names) and len(set(unjudged.names())) < len(names):
         raise ScatteredQueries
     if not (keep_duplicates or is_distinct(lines.key)) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
@@ -216,22 +219,22 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
     return out
 
 
-def join_hits(
-    qrels: Qrels, run: str, settings: Settings, parts: Iterator[PartHits], observe: Observer | None = None
-) -> Hits:
-    """Concatenate the hits of all parts of a run; raise ScatteredQueries if not all parts have whole queries."""
+def join_hits(qrels: Qrels, names: UnjudgedNames, parts: Iterator[PartHits], observe: Observer | None = None) -> Hits:
+    """Concatenate the hits of all parts of a run; raise ScatteredQueries if not all parts have whole queries.
+
+    Queries without judgments are added to `names`, unless the reader has done so in the order of the run.
+    """
     hits, seen = [], []
-    with UnjudgedNames(run, settings, qrels.names_left_out, together=True) as names:
-        queries = RunQueries(len(qrels), names)
-        for part in parts:
-            queries.add(part)
-            hits.append(part.hits)
-            seen.append(part.seen)
-        if not names.added and not queries.retrieved.any():
-            raise IrregularText
-        if not names.are_together:
-            raise ScatteredQueries
-        unjudged, retrieved = names.all(), queries.retrieved
+    queries = RunQueries(len(qrels), names)
+    for part in parts:
+        queries.add(part)
+        hits.append(part.hits)
+        seen.append(part.seen)
+    if not names.added and not queries.retrieved.any():
+        raise IrregularText
+    if not names.are_together:
+        raise ScatteredQueries
+    unjudged, retrieved = names.all(), queries.retrieved
     if observe is not None:
         for one in seen:
             observe.add(one)

@@ -5,17 +5,20 @@ the same to the last bit as if the queries were contiguous.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from gradely.data.columns import Triples, compact, number_ids
+from gradely.data.columns import Triples, compact, leave_out_repeats, new_tokens, number_ids
 from gradely.data.hashing import hashes
-from gradely.data.ids import Bytes
+from gradely.data.ids import Bytes, Ids, Words
+from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.locate.parts import TablePart
 from gradely.data.source import Report, split_report
 from gradely.data.spool import NamedRows, NameSpool
 from gradely.data.table import Table
+from gradely.data.unjudged import UnjudgedNames
 from gradely.parallel import on_threads
 
 
@@ -33,18 +36,42 @@ class WholeQueries:
         return Triples(query.take(order), document.take(order), value[order])
 
 
-def _copy_rows(part: TablePart) -> tuple[NamedRows, Bytes]:
-    """Copy the rows of a part, and return with them a byte of the hash of each query."""
+class PartRows(NamedTuple):
+    """The rows of a part, and its queries without judgments, possibly with duplicates, with their hashes."""
+
+    rows: NamedRows
+    part: Bytes
+    """a byte of the hash of each row's query"""
+    unjudged: tuple[Ids, Words]
+
+
+def _copy_rows(judgments: Judgments, part: TablePart) -> PartRows:
     query, document, value = part.columns()
-    return NamedRows([compact(query), compact(document)], value), hashes(*query).astype(np.uint8)
+    first = new_tokens(*query)
+    names = query.take(first)
+    index, key = judgments.query(*names)
+    unjudged = compact(leave_out_repeats(names.take(np.flatnonzero(index == UNKNOWN))))
+    owner = np.repeat(key.astype(np.uint8), np.diff(first, append=len(value)))
+    return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
 
 
-def map_queries(table: Table, work: Callable[[WholeQueries], Any], threads: int, report: Report) -> Iterator[Any]:
-    """Run a function over parts of a table that hold whole queries, on threads; yield the results."""
+def map_queries(
+    table: Table,
+    judgments: Judgments,
+    unjudged: UnjudgedNames,
+    work: Callable[[WholeQueries], Any],
+    threads: int,
+    report: Report,
+) -> Iterator[Any]:
+    """Run a function over parts of a table that hold whole queries, on threads; yield the results.
+
+    Queries without judgments are added to `unjudged` in the order of the table.
+    """
     first, second = split_report(report)
     with NameSpool(table.name) as spool:
-        for rows, part in table.map_parts(_copy_rows, threads, first, whole_queries=False):
+        for rows, part, names in table.map_parts(partial(_copy_rows, judgments), threads, first, whole_queries=False):
             spool.add(rows, part)
+            unjudged.add(*names)
         parts = (WholeQueries(number, rows) for number, rows in enumerate(spool.parts()))
         yield from on_threads(work, parts, threads)
         second(1.0)
