@@ -57,6 +57,29 @@ def test_a_buffer_is_filled_from_any_place_however_little_comes_at_a_time(source
             file.fill(memoryview(buffer), 5)
 
 
+@pytest.mark.parametrize("change", ["replace", "rewrite", "shrink"])
+def test_a_file_that_is_another_one_when_it_is_opened_again_is_refused(source, tmp_path, change):
+    """Lines of both would otherwise be mixed, as many as the first one had bytes."""
+    file = source(b"q 0 d1 1\nq 0 d2 1\n")
+    with file.stream() as stream:
+        assert stream.readall() == b"q 0 d1 1\nq 0 d2 1\n"
+    if change == "replace":
+        source(b"q 0 d1 1\nq 0 d2 1\nq 0 d3 1\n", "new")
+        os.replace(tmp_path / "new", tmp_path / "file")
+    else:
+        source(b"q 0 d5 1\nq 0 d2 1\nq 0 d3 1\n" if change == "rewrite" else b"q 0 d1 1\n")
+    with pytest.raises(InputError, match="file: changed while it was read; try again"), file.stream() as stream:
+        stream.readall()
+
+
+def test_a_file_that_grows_keeps_its_content(source, tmp_path):
+    file = source(b"q 0 d1 1\n")
+    assert file.read() == b"q 0 d1 1\n"
+    with (tmp_path / "file").open("ab") as stream:
+        stream.write(b"q 0 d2 1\n")
+    assert file.read() == b"q 0 d1 1\n"
+
+
 def test_a_line_may_be_64_megabytes_long(source, monkeypatch, tmp_path):
     monkeypatch.setattr(sources, "BLOCK", 1 << 24)
     for size in (1 << 26, (1 << 26) + 1):

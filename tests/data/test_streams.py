@@ -43,6 +43,37 @@ def test_a_full_device(folder, command):
     assert (code, err.count("\n")) == (2, 1) and "No space left on device" in err
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="streams have names in /proc")
+@pytest.mark.parametrize("path", ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "link"])
+def test_an_output_that_is_a_stream_leaves_what_the_stream_has(folder, path):
+    (folder / "link").symlink_to("/dev/stdout")
+    (folder / "log").write_text("before\n")
+    assert shell(f"gradely evaluate qrels run -m RR --format csv -o {path} >> log")[0] == 0
+    assert (folder / "log").read_text() == "before\nrun,RR\nrun,1.0\n"
+    assert shell(f"{{ echo first; gradely evaluate qrels run -m RR --format csv -o {path}; echo last; }} > log")[0] == 0
+    assert (folder / "log").read_text() == "first\nrun,RR\nrun,1.0\nlast\n"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="streams have names in /proc")
+def test_an_output_to_another_stream(folder):
+    (folder / "log").write_text("before\n")
+    assert shell("gradely evaluate qrels run -m RR --format csv -o /dev/fd/3 3>> log")[0] == 0
+    assert (folder / "log").read_text() == "before\nrun,RR\nrun,1.0\n"
+    code, _, err = shell("gradely evaluate qrels run -m RR -o /dev/fd/77")
+    assert (code, err) == (2, "gradely: /dev/fd/77: cannot be written: Bad file descriptor\n")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="streams have names in /proc")
+@pytest.mark.parametrize("second", ["link", "/proc/self/fd/0", "/dev/stdin"])
+@pytest.mark.parametrize("first", ["-", "/dev/fd/0", "link"])
+def test_a_pipe_by_two_names_is_read_once(large, first, second):
+    (large / "link").symlink_to("/dev/stdin")
+    rows = "".join(f"{q},d{d},{d},{d}\n" for q in range(500) for d in range(9))
+    (large / "both.csv").write_text(f"query,document,label,score\n{rows}")
+    code, out, err = shell(f"cat both.csv | gradely evaluate {first} {second} -m AUC,nDCG --format csv")
+    assert (code, out.splitlines()[1].split(",")[1:]) == (0, ["1.0", "1.0"]), err
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
 def test_errors_that_cannot_be_written(folder):
     assert shell("gradely evaluate qrels nowhere 2> /dev/full") == (2, "", "")

@@ -1,6 +1,7 @@
 """Output of commands: results to standard output or to a file, notes to standard error, and the progress bar."""
 
 import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +27,9 @@ ENDINGS = {
     ".txt": "table",
 }
 """formats by the extension of the output file"""
+
+LINKS = 40
+"""number of links that Linux follows"""
 
 
 class OutputOptions(NamedTuple):
@@ -124,7 +128,7 @@ def check_writable(path: str | None) -> None:
     folder = os.path.dirname(os.path.realpath(path))
     if os.path.isdir(path):
         raise InputError(f"{path}: cannot be written: it is a directory; name a file")
-    if _is_special(path):
+    if _is_special(path) or _descriptor_of(path) is not None:
         return
     if not os.path.isdir(folder):
         raise InputError(f"{path}: cannot be written: there is no folder {os.path.dirname(path) or '.'}")
@@ -192,16 +196,42 @@ def make_folder(path: str | os.PathLike[str]) -> None:
 
 
 def write_file(content: bytes, path: str) -> None:
-    """Write a file whole or not at all, by renaming a temporary file; symbolic links remain links."""
+    """Write a file whole or not at all, by renaming a temporary file; symbolic links remain links.
+
+    Pipes, devices and open streams, such as /dev/stdout, are written to directly; streams keep their earlier content.
+    """
     check_writable(path)
     try:
-        if _is_special(path):
+        descriptor = _descriptor_of(path)
+        if descriptor is not None:
+            _write_to_stream(content, descriptor)
+        elif _is_special(path):
             with open(path, "wb") as file:
                 file.write(content)
         else:
             _replace(content, os.path.realpath(path))
     except OSError as error:
         raise InputError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _descriptor_of(path: str) -> int | None:
+    """Return the open stream that a path like /dev/stdout or /dev/fd/3 stands for, also through links."""
+    for _ in range(LINKS):
+        stream = re.fullmatch(r"/(?:dev|proc/(?:self|thread-self))/fd/(\d+)", os.path.abspath(path))
+        if stream is not None:
+            return int(stream[1])
+        if not os.path.islink(path):
+            return None
+        path = os.path.join(os.path.dirname(path), os.readlink(path))
+    return None
+
+
+def _write_to_stream(content: bytes, descriptor: int) -> None:
+    """Write to an open stream, at its own position: opening it by name would truncate the file behind it."""
+    if descriptor == 1 and sys.stdout is not None:
+        sys.stdout.flush()
+    with os.fdopen(os.dup(descriptor), "wb") as file:
+        file.write(content)
 
 
 def _replace(content: bytes, path: str) -> None:

@@ -58,7 +58,10 @@ class Source:
         self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
 
     def open(self) -> "DiskFile":
-        """Open the file as it is stored; a growing file keeps the size that it had when it was first opened."""
+        """Open the file as it is stored; a growing file keeps the size that it had when it was first opened.
+
+        A file that was replaced by another one is refused, and by `stream` also one that begins with something else.
+        """
         try:
             if self._pipe is not None:
                 file = DiskFile(self._pipe.descriptor(), self.name, closefd=False)
@@ -75,12 +78,19 @@ class Source:
         except (OSError, ValueError) as error:
             raise InputError(f"{self.name}: cannot be opened: {getattr(error, 'strerror', '') or error}") from None
         file.limit = self.__dict__.setdefault("size", file.limit)
+        if self.__dict__.setdefault("_identity", file.identity) != file.identity:
+            file.close()
+            raise change_error(self.name)
         return file
 
     def stream(self) -> "DiskFile | UnpackedFile":
         """Open the file decompressed, without a byte order mark."""
         file = self.open()
         start = file.read(HEAD)
+        before = self.__dict__.setdefault("_start", start)
+        if not start.startswith(before) and not before.startswith(start):  # a read may do part of its work
+            file.close()
+            raise change_error(self.name)
         if kind_of(start):
             try:
                 return UnpackedFile(file, start, self.name, skip=BOM)
@@ -211,7 +221,9 @@ class DiskFile(FileIO):
     def __init__(self, file: str | int, name: str, *, closefd: bool = True) -> None:
         """Open a path or a descriptor; `name` is used in error messages."""
         super().__init__(file, closefd=closefd)
-        self.title, self.limit, self.position = name, os.fstat(self.fileno()).st_size, 0
+        status = os.fstat(self.fileno())
+        self.title, self.limit, self.position = name, status.st_size, 0
+        self.identity = status.st_dev, status.st_ino
 
     def readinto(self, view: memoryview | bytearray) -> int:  # type: ignore[override]
         """Fill part of a buffer; return the number of bytes, 0 at the end."""
@@ -388,12 +400,14 @@ _lock = Lock()
 
 
 def pipe_at(path: str) -> "Pipe":
-    """Return the pipe at a path; all callers get the same object as long as it is in use."""
-    key = "-" if path in STANDARD_INPUT else path
+    """Return the pipe at a path; all callers get the same object as long as it is in use, by whatever path."""
+    path = "-" if path in STANDARD_INPUT else path
     with _lock:
+        # two readers by different paths, as links to /dev/stdin, would each get a part of the content
+        key = os.path.realpath("/dev/fd/0" if path == "-" else path)
         pipe = _pipes.get(key)
         if pipe is None:
-            pipe = _pipes[key] = Pipe(key)
+            pipe = _pipes[key] = Pipe(path)
         return pipe
 
 
