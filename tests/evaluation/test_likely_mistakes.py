@@ -298,6 +298,60 @@ def test_swapped_arrays_are_noticed():
         gradely.evaluate_arrays(labels[0], scores[0], ["nDCG"], group=[2, 2])
 
 
+SCALES = {
+    "whole": [0, 1, 2, 3],
+    "0 and 1": [0, 1, 1, 0],
+    "all 1": [1],
+    "quarters": [0.0, 0.25, 0.5, 0.75, 1.0],
+    "below 1": [0.1, 0.2, 0.5, 0.9],
+    "fine": np.random.default_rng(1).random(97).tolist(),
+}
+"""labels by the scale that they are on; scores are real numbers from 0 to 1"""
+SILENT = {"fine"}
+"""labels that cannot be told from scores: nothing is said in either order"""
+
+
+def on_scale(scale):
+    """Return labels on a scale and scores that hardly tie, of the same and of other documents."""
+    random = np.random.default_rng(5)
+    judged = range(12)
+    labels = {f"q{q}": {f"d{d}": SCALES[scale][(d + q) % len(SCALES[scale])] for d in judged} for q in range(12)}
+    return labels, {query: {f"d{d}": random.random() for d in range(4, 24)} for query in labels}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("form", ["dict", "json", "records", "frame"])
+def test_labels_of_every_scale_are_noticed_where_they_are_scores(tmp_path, scale, form):
+    labels, scores = on_scale(scale)
+    if form == "json":
+        for name, content in (("labels", labels), ("scores", scores)):
+            (tmp_path / f"{name}.json").write_text(json.dumps(content))
+        labels, scores = tmp_path / "labels.json", tmp_path / "scores.json"
+    elif form != "dict":
+        frames = [frame(table, "user_id", "item_id", "rating") for table in (labels, scores)]
+        labels, scores = frames if form == "frame" else [each.to_dict("records") for each in frames]
+    assert swapped(labels, scores) == []
+    assert len(swapped(scores, labels)) == (scale not in SILENT)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("function", ["evaluate_arrays", "from_arrays", "of"])
+def test_arrays_of_every_scale_are_noticed_where_they_are_scores(scale, function):
+    calls = {
+        "evaluate_arrays": lambda *arrays: gradely.evaluate_arrays(*arrays, ["nDCG"]),
+        "from_arrays": gradely.from_arrays,
+        "of": gradely.nDCG().of,
+    }
+    labels = np.array([list(ranking.values()) for ranking in on_scale(scale)[0].values()])
+    scores = np.random.default_rng(2).random(labels.shape)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        calls[function](scores, labels)
+    if scale not in SILENT:
+        with pytest.warns(UserWarning, match=r"the order is .*\(scores, labels\)"):
+            calls[function](labels, scores)
+
+
 def threshold(labels, *measures):
     run = {"q": {doc: i for i, doc in enumerate(labels)}}
     found = gradely.evaluate({"q": labels}, run, list(measures)).notes
