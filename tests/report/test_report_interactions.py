@@ -523,3 +523,41 @@ def test_short_names_do_not_break_on_a_phone(demo, browser):  # noqa: F811
         " return r.getBoundingClientRect().height / parseFloat(getComputedStyle(e).fontSize); })"
     )
     assert len(heights) > 5 and max(heights) < 2  # in lines of 1.5 times the size of the font, one
+
+
+ROW_LINES = """\
+(() => {
+  const found = [];
+  for (const table of document.querySelectorAll('table')) {
+    if (!table.offsetParent || getComputedStyle(table).borderCollapse !== 'separate') continue;
+    table.parentElement.scrollLeft = 60;
+    for (const {cells: [head, next]} of table.querySelectorAll('tbody tr')) {
+      if (!next || head.tagName !== 'TH') continue;
+      const [a, b] = [head, next].map((cell) => {
+        const {borderBottomWidth: width, borderBottomStyle: style, borderBottomColor: color} = getComputedStyle(cell);
+        return [width, style, color, cell.getBoundingClientRect().bottom].join(' ');
+      });
+      const style = getComputedStyle(head);
+      found.push([table.id, a, b, style.position, style.backgroundColor, style.borderBottomColor]);
+    }
+  }
+  return found;
+})()
+"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_row_lines_go_on_in_the_column_that_stays(demo, browser, scheme):  # noqa: F811
+    """They skipped in the sticky column of a table that is scrolled sideways."""
+    features = [{"name": "prefers-color-scheme", "value": scheme}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    try:
+        browser.open(demo[0] / "page.html", width=700)
+        rows = browser.ask(ROW_LINES)
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    assert {"leaders", "matrix-table", "pair"} <= {table for table, *_ in rows}
+    assert [row for row in rows if row[1] != row[2]] == []
+    for _, line, _, position, ground, colour in rows:
+        assert line.startswith("1px solid ") and position == "sticky"
+        assert ground.startswith("rgb(") and ground != colour  # opaque, and the line can be seen on it
