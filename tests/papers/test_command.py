@@ -60,7 +60,7 @@ def test_tables_are_frames_too():
 
 def outcome(rows=1, text="plain"):
     table = Table(["name", "value"], [[text, i / 3] for i in range(rows)])
-    claim = Claim("x", "table 0", text, "1", text, lambda evidence: [decide(holds=False, here=text)])
+    claim = Claim("x", "table 0", text, "1", text, lambda evidence: decide(holds=False, here=text))
     tested = [EXPERIMENT.assess(claim, verdict) for verdict in claim.test(None)]
     return Outcome(text, None, {"numbers": Sheet(text, table)}, {}, [Observation(text, text)], tested)
 
@@ -71,9 +71,7 @@ EXPERIMENT = Experiment(
 
 
 def test_a_claim_is_tested_on_the_evidence_of_the_work():
-    claim = Claim(
-        "x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: [decide(evidence == 3, str(evidence))]
-    )
+    claim = Claim("x", "table 0", "It is 3.", "3", "3 comes out", lambda evidence: decide(evidence == 3, str(evidence)))
     for evidence, word in ((3, "holds"), (4, "differs")):
         made = EXPERIMENT._replace(
             claims=(claim,), work=lambda library, seed, progress, e=evidence: outcome()._replace(evidence=e)
@@ -126,7 +124,7 @@ def test_definitions_are_written_as_measures_are():
 def test_the_record_speaks_of_every_claim_and_of_nothing_else():
     """The recorded verdicts are those of the claims as they stand; quick experiments give them again, word by word."""
     entries = read_record()
-    claims = {(name, *claim[1:5], *claim[6:]) for name, each in experiments().items() for claim in each.claims}
+    claims = {(name, *claim[1:5], *claim[6:8]) for name, each in experiments().items() for claim in each.claims}
     assert {(e.experiment, e.where, e.claim, e.printed, e.criterion, e.quote, e.kind) for e in entries} == claims
     quick = ("s11-tables", "f14-limits", "m08-enumeration", "m16-days", "m16-synthetic")
     made = [(experiments()[name], reproduce(name)) for name in quick]
@@ -194,7 +192,7 @@ def test_pages_escape_what_they_are_given():
 
 def test_all_leaves_an_overview(tmp_path, monkeypatch, capfd):
     claims = {
-        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
+        name: Claim("x", "table 0", f"{name} is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
         for name in ("f14-one", "f14-two", "f14-three")
     }
     others = {name: EXPERIMENT._replace(name=name, needs=(), claims=(claims[name],)) for name in ("f14-one", "f14-two")}
@@ -224,7 +222,7 @@ def test_all_names_what_cannot_be_read_and_runs_the_others(tmp_path, monkeypatch
     def divide(library, seed, progress):
         return 1 / seed
 
-    claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: [decide(holds=True, here="so")])
+    claim = Claim("x", "table 0", "It is so.", "1", "it is so", lambda evidence: decide(holds=True, here="so"))
     every = {
         "f14-odd": EXPERIMENT._replace(name="f14-odd", needs=(), work=divide),
         "f14-bad": EXPERIMENT._replace(name="f14-bad", needs=(), claims=(claim,), work=break_down),

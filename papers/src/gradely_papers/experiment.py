@@ -1,6 +1,6 @@
 """What an experiment is: the data it works on, the claims it tests, and what comes out of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, TypeAlias
 from gradely import InputError
 from gradely.tables import Table
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import UNTESTED, Record, Verdict
+from gradely_papers.verdicts import UNTESTED, Record, UntestableError, Verdict
 
 FOLDER = "data"
 """where real data is looked for by default"""
@@ -36,11 +36,15 @@ class Library:
 
 
 CLAIM, THEOREM = "claim", "theorem"
-"""about data, or of mathematics: closed forms, limits, and what follows from how something is built"""
+"""a statement about data; or one of mathematics: a closed form, a limit, or a consequence of a construction"""
+
+
+def _whole(evidence: Any) -> Iterable[tuple[str, Any]]:
+    return [("", evidence)]
 
 
 class Claim(NamedTuple):
-    """Something that a paper says, and the test of whether it holds here."""
+    """A statement of a paper, and the test of whether it holds here."""
 
     key: str
     """its name within the experiment"""
@@ -52,20 +56,43 @@ class Claim(NamedTuple):
     """the paper's number, or how it makes the claim: in words, by a figure"""
     criterion: str
     """when the claim holds; decide this before you look at the data"""
-    test: Callable[[Any], Sequence[Verdict]]
-    """from the evidence that the experiment gathered to one verdict for each set of data"""
+    judge: Callable[[Any], Verdict]
+    """returns the verdict on one set of data"""
     quote: str = ""
-    """the paper's own words, where it has such a sentence"""
+    """the paper's own words, if it has such a sentence"""
     kind: str = CLAIM
-    """a claim about data, or a theorem: that one holds says that the program is right, and nothing about the world"""
+    """a claim about data, or a theorem; a theorem that holds shows that the program is right, and nothing else"""
+    split: Callable[[Any], Iterable[tuple[str, Any]]] = _whole
+    """returns the name and the evidence of each set of data, or an UntestableError in place of the evidence"""
+
+    def test(self, evidence: Any) -> list[Verdict]:
+        """Return the verdict on each set of data."""
+        return [self._judge(part)._replace(data=name) for name, part in self.split(evidence)]
+
+    def _judge(self, part: Any) -> Verdict:
+        try:
+            if isinstance(part, UntestableError):
+                raise part
+            return self.judge(part)
+        except UntestableError as error:
+            return Verdict(UNTESTED, str(error))
 
 
 def claim(
-    key: str, where: str, *, printed: str, criterion: str, quote: str = "", kind: str = CLAIM
-) -> Callable[[Callable[[Any], Sequence[Verdict]]], Claim]:
-    """Make a claim of the function that tests it; the first line of its docstring is what the paper says."""
-    return lambda test: Claim(
-        key, where, (test.__doc__ or "").partition("\n")[0], printed, criterion, test, quote, kind
+    where: str,
+    *,
+    printed: str,
+    criterion: str,
+    quote: str = "",
+    kind: str = CLAIM,
+    split: Callable[[Any], Iterable[tuple[str, Any]]] = _whole,
+) -> Callable[[Callable[[Any], Verdict]], Claim]:
+    """Return a decorator that makes a claim of the function that judges it.
+
+    The name of the function is the key of the claim, and the first line of its docstring is what the paper says.
+    """
+    return lambda judge: Claim(
+        judge.__name__, where, (judge.__doc__ or "").partition("\n")[0], printed, criterion, judge, quote, kind, split
     )
 
 

@@ -8,24 +8,6 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from gradely.data.ids import Floats
-from gradely.evaluation.notes import SAME
-
-__all__ = [
-    "DIFFERS",
-    "HOLDS",
-    "MARKS",
-    "SAME",
-    "UNDECIDED",
-    "UNTESTED",
-    "WORDS",
-    "Interval",
-    "Record",
-    "Verdict",
-    "agrees",
-    "decide",
-    "listed",
-    "tally",
-]
 
 HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot be tested"
 WORDS = {
@@ -41,14 +23,18 @@ Record: TypeAlias = dict[str, Any]
 """a row of a table, by column"""
 
 
+class UntestableError(Exception):
+    """The data cannot test a claim; the message says why."""
+
+
 class Verdict(NamedTuple):
-    """What came of a claim on one set of data."""
+    """The verdict on a claim on one set of data."""
 
     word: str
     here: str
     """our numbers, or why there are none"""
     data: str = ""
-    """on what data, where there are several sets of it"""
+    """the name of the set of data, if there are several"""
 
 
 class Interval(NamedTuple):
@@ -79,13 +65,13 @@ class Interval(NamedTuple):
         return DIFFERS if self.high < 0 else UNDECIDED
 
 
-def decide(holds: object, here: str, data: str = "") -> Verdict:
+def decide(holds: object, here: str) -> Verdict:
     """Return the verdict on a criterion that is met or not.
 
     >>> decide(1 < 2, "1 against 2").word
     'holds'
     """
-    return Verdict(HOLDS if holds else DIFFERS, here, data)
+    return Verdict(HOLDS if holds else DIFFERS, here)
 
 
 def tally(words: Iterable[str]) -> str:

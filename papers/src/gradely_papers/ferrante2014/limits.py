@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import AP, GAP, eGAP, evaluate, from_arrays, xGAP
+from gradely.evaluation.notes import SAME
 from gradely.measures.gap import UserShares
 from gradely_papers.charts import PALETTE, altair, categories, draw, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import SAME, Record, Verdict, decide, listed
+from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
 POOL = {1: 10, 2: 1}
@@ -196,40 +197,37 @@ def within(off: float) -> str:
 
 
 @claim(
-    "chances",
     "§3-5",
     printed=", ".join(str(theirs) for *_, theirs in PRINTED),
     criterion=f"all six, to within {SAME:g}",
     kind=THEOREM,
 )
-def same_chances(evidence: Evidence) -> list[Verdict]:
+def same_chances(evidence: Evidence) -> Verdict:
     """The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2."""
     printed = [chance for chance in evidence.chances if chance["the paper"]]
     off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in printed)
-    return [decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")]
+    return decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")
 
 
 @claim(
-    "limits",
     "§3-5",
     printed="limits",
     criterion=f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
     kind=THEOREM,
 )
-def same_limits(evidence: Evidence) -> list[Verdict]:
+def same_limits(evidence: Evidence) -> Verdict:
     """After n documents of grade 1, one of grade 2: GAP → 1, xGAP → 1 - g₂², eGAP → g₁."""
     off = max(abs(row["value"] - row["limit"]) for row in evidence.long if row["n"] == LENGTHS[-1])
-    return [decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")]
+    return decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")
 
 
-@claim("corners", "§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties", kind=THEOREM)
-def same_corners(evidence: Evidence) -> list[Verdict]:
+@claim("§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties", kind=THEOREM)
+def same_corners(evidence: Evidence) -> Verdict:
     """Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."""
-    return [decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")]
+    return decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")
 
 
 @claim(
-    "accurate",
     "abstract, §3-4",
     printed="1/2, 10/11",
     quote="more accurate than GAP in the case of a small number of highly relevant documents with high probability to"
@@ -238,38 +236,36 @@ def same_corners(evidence: Evidence) -> list[Verdict]:
     " it, is nearer to 0.9, the share of users who want it alone, by xGAP and by eGAP than by GAP",
     kind=THEOREM,
 )
-def is_accurate(evidence: Evidence) -> list[Verdict]:
+def is_accurate(evidence: Evidence) -> Verdict:
     """xGAP and eGAP are more accurate than GAP where few documents are highly relevant and most users want those."""
     rows = [row for row in evidence.chances if row["g"] == str(list(EXAMPLE)) and row["grade"] == 2]
     chances = {row["measure"]: row["here"] for row in rows}
     off = {name: abs(chance - EXAMPLE[1]) for name, chance in chances.items()}
-    return [decide(max(off["xGAP"], off["eGAP"]) < off["GAP"], listed(chances, 3))]
+    return decide(max(off["xGAP"], off["eGAP"]) < off["GAP"], listed(chances, 3))
 
 
 @claim(
-    "experiment",
     "§5, (7)",
     printed="equal",
     criterion=f"to within {SAME:g} on {RANKINGS} random rankings and g, the four steps written out",
     kind=THEOREM,
 )
-def is_expectation(evidence: Evidence) -> list[Verdict]:
+def is_expectation(evidence: Evidence) -> Verdict:
     """eGAP is the expected value of Z, the outcome of the experiment in four steps."""
     off = evidence.identities["eGAP"]
-    return [decide(off < SAME, f"largest difference {off:.0e}")]
+    return decide(off < SAME, f"largest difference {off:.0e}")
 
 
 @claim(
-    "recall-base",
     "§3",
     printed="equal",
     criterion=f"GAP is E[RB(K)·AP(K)] / E[RB(K)], to within {SAME:g} on {RANKINGS} random rankings and g",
     kind=THEOREM,
 )
-def is_expected_base(evidence: Evidence) -> list[Verdict]:
+def is_expected_base(evidence: Evidence) -> Verdict:
     """What GAP divides by is the expected recall base, E[RB(K)]."""
     off = evidence.identities["GAP"]
-    return [decide(off < SAME, f"largest difference {off:.0e}")]
+    return decide(off < SAME, f"largest difference {off:.0e}")
 
 
 EXPERIMENT = Experiment(

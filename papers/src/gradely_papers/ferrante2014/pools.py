@@ -1,7 +1,6 @@
 """F14 figures 1 and 2: how systems rank when fewer documents are judged."""
 
-from collections.abc import Callable
-from functools import partial, wraps
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ from gradely_papers.ferrante2014.study import (
     NoTauError,
     Panel,
     Study,
-    assess_panels,
+    by_panel,
     choose_collections,
     draw_topics,
     name_left_out,
@@ -29,7 +28,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each
 from gradely_papers.progress import Report, part
-from gradely_papers.verdicts import UNTESTED, Interval, Record, Verdict, decide, listed
+from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 REPEAT, BOOTSTRAP = 15, 200
 """how often pools are drawn, and bootstrap samples of topics"""
@@ -160,20 +159,17 @@ class Evidence(NamedTuple):
     vanishing: list[Robustness]
 
 
-def in_panels(concerns: Callable[[Panel], object]) -> Callable[[Callable[[Robustness], Verdict]], Any]:
-    """Return a decorator that applies a test to every panel that a claim concerns."""
+def panels_where(concerns: Callable[[Panel], object] = bool) -> Callable[[Evidence], Iterator[tuple[str, Any]]]:
+    """Return a function that yields what was measured in every panel, or in those that a claim concerns."""
 
-    def with_tau(test: Callable[[Robustness], Verdict], entry: Robustness) -> Verdict:
-        if entry.all_tie:
-            raise NoTauError
-        return test(entry)
+    def split(evidence: Evidence) -> Iterator[tuple[str, Any]]:
+        measured = [entry for entry in evidence.panels if concerns(entry.panel)]
+        for name, entry in by_panel(measured):
+            yield name, NoTauError() if isinstance(entry, Robustness) and entry.all_tie else entry
+        if not measured:
+            yield "", UntestableError(f"the judgments of {OWN}, or such topics, are not among the collections")
 
-    return lambda test: wraps(test)(
-        lambda evidence: (
-            assess_panels([entry for entry in evidence.panels if concerns(entry.panel)], partial(with_tau, test))
-            or [Verdict(UNTESTED, f"the judgments of {OWN}, or such topics, are not among the collections")]
-        )
-    )
+    return split
 
 
 def is_few(panel: Panel) -> bool:
@@ -194,7 +190,6 @@ def is_usual(panel: Panel) -> bool:
 def claim_few_high(rates: str) -> Claim:
     """Return the claim that xGAP and eGAP are above GAP where good documents are few."""
 
-    @in_panels(is_few)
     def test(entry: Robustness) -> Verdict:
         margin = entry.lead(NEW, ("GAP",), rates)
         return Verdict(margin.word, f"{list_means(entry, rates)}; the lower of xGAP and eGAP less GAP: {margin}")
@@ -208,17 +203,17 @@ def claim_few_high(rates: str) -> Claim:
         f"both are above GAP, by the mean τ over {rates}; {OVER}",
         test,
         "robust when it comes to incomplete judgments and shallow pools",
+        split=panels_where(is_few),
     )
 
 
 @claim(
-    "all",
     "§6, figures 1 and 2",
     printed="figures",
     quote="behave similarly to GAP for TREC 10 and 14",
     criterion=f"the mean τ of both is nearer to GAP's than that of the farther of nDCG and bpref is; {OVER}",
+    split=panels_where(is_usual),
 )
-@in_panels(is_usual)
 def are_alike(entry: Robustness) -> Verdict:
     """Over all topics xGAP and eGAP behave as GAP does (TREC 21 apart)."""
     nearer = entry.compare_distances("GAP", NEW, ROBUST)
@@ -226,13 +221,12 @@ def are_alike(entry: Robustness) -> Verdict:
 
 
 @claim(
-    "improve",
     "§6, figures 1 and 2",
     printed="figures",
     quote="improve for quite shallow pools (10% and 5%)",
     criterion=f"both are above GAP, by the mean τ over {SHALLOW}; {OVER}",
+    split=panels_where(is_usual),
 )
-@in_panels(is_usual)
 def improve(entry: Robustness) -> Verdict:
     """Over all topics xGAP and eGAP are better than GAP where pools are quite shallow (TREC 21 apart)."""
     margin = entry.lead(NEW, ("GAP",), SHALLOW)
@@ -241,12 +235,11 @@ def improve(entry: Robustness) -> Verdict:
 
 
 @claim(
-    "GAP",
     "§6, figure 2",
     printed="figure",
     criterion=f"it is above both, by the mean τ over {INCOMPLETE}; {OVER}",
+    split=panels_where(is_web_2012),
 )
-@in_panels(is_web_2012)
 def gap_better(entry: Robustness) -> Verdict:
     """On TREC 21, over all topics, GAP is more robust than xGAP and eGAP."""
     margin = entry.lead(("GAP",), NEW)
@@ -254,13 +247,12 @@ def gap_better(entry: Robustness) -> Verdict:
 
 
 @claim(
-    "follows",
     "§6, figure 2",
     printed="figure",
     quote="almost follows the behaviour of AP",
     criterion="the mean distance of GAP's curve from AP's, over all rates, is smaller than those of xGAP and eGAP",
+    split=panels_where(is_web_2012),
 )
-@in_panels(is_web_2012)
 def gap_follows(entry: Robustness) -> Verdict:
     """On TREC 21, over all topics, GAP almost follows AP."""
     curves = np.nan_to_num(entry.tau).mean(axis=0)
@@ -273,13 +265,12 @@ def gap_follows(entry: Robustness) -> Verdict:
 
 
 @claim(
-    "unstable",
     "§6, figure 2",
     printed="figure",
     quote="unstable",
     criterion=f"at {SHALLOW}, the range of 95 % of the draws of pools is wider for GAP than for xGAP and for eGAP",
+    split=panels_where(lambda panel: panel.topics == "few key"),
 )
-@in_panels(lambda panel: panel.topics == "few key")
 def gap_unstable(entry: Robustness) -> Verdict:
     """Over topics with few key documents GAP is unstable where pools are quite shallow."""
     widths = {name: entry.width(name) for name in SHOWN}
@@ -287,12 +278,11 @@ def gap_unstable(entry: Robustness) -> Verdict:
 
 
 @claim(
-    "robust",
     "§6, figures 1 and 2",
     printed="figures",
     criterion=f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
+    split=panels_where(),
 )
-@in_panels(bool)
 def are_most_robust(entry: Robustness) -> Verdict:
     """nDCG and bpref are the most robust measures."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))

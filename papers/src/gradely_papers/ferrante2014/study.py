@@ -1,7 +1,7 @@
 """A collection as F14 looks at it: its runs and sets of topics, what the paper prints of it, and τ over topics."""
 
 import csv
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from importlib import resources
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -15,7 +15,7 @@ from gradely.tables import count_of
 from gradely_papers.experiment import Library
 from gradely_papers.judged_collections import FEWEST, LEAST, Collection, collections, has_enough
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import UNTESTED, Record, Verdict
+from gradely_papers.verdicts import Record, UntestableError
 
 REFERENCES = ("AP", "nDCG", "RBP", "bpref")
 
@@ -143,28 +143,26 @@ class Measured(Protocol):
 M = TypeVar("M", bound=Measured)
 
 
-def assess_panels(measured: Sequence[M], test: Callable[[M], Verdict]) -> list[Verdict]:
-    """Test a claim on what was measured in each panel; where there is too little data, one verdict says so for all.
+def by_panel(measured: Sequence[M]) -> Iterator[tuple[str, M | UntestableError]]:
+    """Yield what was measured in each panel, and one error for all panels with too little data.
 
     The titles of figures name these panels.
     """
-    few = dict.fromkeys(entry.panel for entry in measured if entry.panel.too_small)
-    why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
-    return [
-        *(_assess(entry, test)._replace(data=str(entry.panel)) for entry in measured if not entry.panel.too_small),
-        *([Verdict(UNTESTED, why, count_of(len(few), "smaller panel"))] if few else []),
-    ]
+    for entry in measured:
+        if not entry.panel.too_small:
+            yield str(entry.panel), entry
+    few = {entry.panel for entry in measured if entry.panel.too_small}
+    if few:
+        why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
+        yield count_of(len(few), "smaller panel"), UntestableError(why)
 
 
-class NoTauError(Exception):
+class NoTauError(UntestableError):
     """All runs tie by a measure, so that there is no τ with its ranking."""
 
-
-def _assess(entry: M, test: Callable[[M], Verdict]) -> Verdict:
-    try:
-        return test(entry)
-    except NoTauError:
-        return Verdict(UNTESTED, "by one of the measures all runs tie, so that there is no τ with its ranking")
+    def __init__(self) -> None:
+        """Say so."""
+        super().__init__("by one of the measures all runs tie, so that there is no τ with its ranking")
 
 
 def select_shown(measured: Iterable[M]) -> list[M]:

@@ -1,8 +1,7 @@
 """F14 tables 1, 2 and 3: how soon GAP, xGAP and eGAP rank systems as other measures do, over a grid of g."""
 
 from collections import defaultdict
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Iterable, Iterator
 from itertools import groupby, product
 from statistics import mean
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ import numpy as np
 from gradely import Measure
 from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, defined_or_none, signs, tau_of_signs
 from gradely.data.ids import Floats
+from gradely.evaluation.notes import SAME
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
@@ -22,7 +22,7 @@ from gradely_papers.ferrante2014.study import (
     NoTauError,
     Panel,
     Study,
-    assess_panels,
+    by_panel,
     choose_collections,
     draw_topics,
     name_left_out,
@@ -34,7 +34,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import SAME, UNTESTED, Interval, Record, Verdict, decide, listed
+from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 MATTERS = "nDCG(discount='jk10')"
 """nDCG as MATTERS, the toolkit that the paper names, has it by default: weights 0, 5, 10, …, discounts from rank 10"""
@@ -186,18 +186,22 @@ class Evidence(NamedTuple):
     curves: list[Curves]
 
 
-def in_panels(test: Callable[[Curves], Verdict]) -> Callable[[Any], list[Verdict]]:
-    """Return the test of a claim in every panel."""
-    return wraps(test)(lambda evidence: assess_panels(evidence.curves, test))
+def everywhere(evidence: Evidence) -> Iterable[tuple[str, Any]]:
+    """Yield the curves of each panel."""
+    return by_panel(evidence.curves)
+
+
+def where_rare(evidence: Evidence) -> Iterable[tuple[str, Any]]:
+    """Yield the curves over the topics with few highly relevant or key documents, for each such set."""
+    return by_panel([curves for curves in evidence.curves if curves.panel.topics != "all"])
 
 
 @claim(
-    "ahead",
     "§6, tables 2 and 3",
     printed="TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
     criterion="at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
+    split=everywhere,
 )
-@in_panels
 def is_gap_nearest(curves: Curves) -> Verdict:
     """GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not."""
     lead = curves.lead()
@@ -214,37 +218,34 @@ def judge_trend(points: dict[str, dict[float, float]]) -> Verdict:
 
 
 @claim(
-    "rises",
     "§6, tables 2 and 3",
     printed="in all seven tables",
     criterion=f"for each of the three, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in the paper's own tables",
+    split=everywhere,
 )
-@in_panels
 def rises(curves: Curves) -> Verdict:
     """τ with AP rises with g_1."""
     return judge_trend(curves.with_reference("AP"))
 
 
 @claim(
-    "nDCG-rises",
     "§6, tables 2 and 3",
     printed="in five of its own seven tables, by our criterion",
     quote="correlation with nDCG … increases as g1 increases",
     criterion=f"for each of the three, γ of g_1 and τ with nDCG is {NOTICEABLE} or more",
+    split=everywhere,
 )
-@in_panels
 def ndcg_rises(curves: Curves) -> Verdict:
     """τ with nDCG rises with g_1."""
     return judge_trend(curves.with_reference("nDCG"))
 
 
 @claim(
-    "GAP-rises",
     "§6, tables 2 and 3",
     printed="in all seven tables",
     criterion=f"for xGAP and eGAP, γ of g_1 and τ with GAP is {NOTICEABLE} or more, from the smallest g_1 above 0 on",
+    split=everywhere,
 )
-@in_panels
 def gap_rises(curves: Curves) -> Verdict:
     """τ of xGAP and eGAP with GAP rises with g_1, but for g_1 = 0, where it is 1 if there are two levels."""
     lines = {name: line for name, line in curves.with_reference("GAP").items() if name != "GAP"}
@@ -263,14 +264,13 @@ def goodman_kruskal(points: dict[float, float]) -> float:
 
 
 @claim(
-    "angle",
     "abstract, tables 2 and 3",
     quote="they actually grasp a different angle from GAP",
     printed="TREC 10, g_1 = 0.1: τ with GAP 0.86 and 0.85; few highly relevant 0.67 and 0.64",
     criterion=f"at the smallest g_1 above 0, τ of neither with GAP is above {EQUIVALENT}, the paper's mark of"
     " equivalence",
+    split=everywhere,
 )
-@in_panels
 def another_angle(curves: Curves) -> Verdict:
     """xGAP and eGAP grasp a different angle from GAP."""
     near = {name: tau for name, tau in curves.at_smallest("GAP").items() if name != "GAP"}
@@ -278,29 +278,24 @@ def another_angle(curves: Curves) -> Verdict:
 
 
 @claim(
-    "nDCG-low",
     "§6, tables 2 and 3",
     printed="TREC 10, few highly relevant, g_1 = 0.1: GAP 0.74, xGAP 0.51, eGAP 0.47",
     criterion="at the smallest g_1 above 0, τ of GAP with nDCG is above those of xGAP and eGAP; 95 % over topics",
+    split=where_rare,
 )
-def ndcg_low(evidence: Evidence) -> list[Verdict]:
+def ndcg_low(curves: Curves) -> Verdict:
     """Over topics with few highly relevant or key documents, at low g_1, GAP is nearer to nDCG than xGAP and eGAP."""
-
-    def nearer(curves: Curves) -> Verdict:
-        lead = curves.lead("nDCG")
-        return Verdict(lead.word, f"τ with nDCG: {listed(curves.at_smallest('nDCG'))}; GAP ahead by {lead}")
-
-    return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], nearer)
+    lead = curves.lead("nDCG")
+    return Verdict(lead.word, f"τ with nDCG: {listed(curves.at_smallest('nDCG'))}; GAP ahead by {lead}")
 
 
 @claim(
-    "corners",
     "tables 2 and 3",
     printed="1.00",
     criterion=f"τ = 1 to within {SAME:g} at all corners of the grid",
     kind=THEOREM,
+    split=everywhere,
 )
-@in_panels
 def same_corners(curves: Curves) -> Verdict:
     """Where all users agree, GAP, xGAP and eGAP rank systems the same."""
     taus = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
@@ -311,60 +306,67 @@ def same_corners(curves: Curves) -> Verdict:
     return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
 
 
+def beside_all(evidence: Evidence) -> Iterator[tuple[str, Any]]:
+    """Yield GAP's lead in τ with AP over each set of few topics, and over all topics of the same collection."""
+    every = {curves.panel.collection: curves.leads["AP"] for curves in evidence.curves if curves.panel.topics == "all"}
+    for name, part in where_rare(evidence):
+        yield name, (part.leads["AP"], every[part.panel.collection]) if isinstance(part, Curves) else part
+
+
 @claim(
-    "rare",
     "§6, tables 2 and 3",
     printed="TREC 14, g_1 = 0.1: GAP ahead by 0.11 over all topics, by 0.37 over the few",
     criterion="GAP's lead at the smallest g_1 is larger there than over all topics; 95 % over topics",
+    split=beside_all,
 )
-def most_where_rare(evidence: Evidence) -> list[Verdict]:
+def most_where_rare(leads: tuple[Floats, Floats]) -> Verdict:
     """The difference is larger over topics with few highly relevant or key documents."""
-    every = {curves.panel.collection: curves for curves in evidence.curves if curves.panel.topics == "all"}
-
-    def larger(curves: Curves) -> Verdict:
-        more = curves.leads["AP"] - every[curves.panel.collection].leads["AP"]
-        grows = interval_of(more)
-        return Verdict(grows.word, f"GAP's lead is larger by {grows}")
-
-    return assess_panels([curves for curves in evidence.curves if curves.panel.topics != "all"], larger)
+    few, every = leads
+    grows = interval_of(few - every)
+    return Verdict(grows.word, f"GAP's lead is larger by {grows}")
 
 
-@claim("table-1", "table 1", printed="17; 6; 10 and 7", criterion="the same numbers")
-def topic_counts(evidence: Evidence) -> list[Verdict]:
-    """How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0."""
+class Printed(NamedTuple):
+    """What the paper prints of one of its collections, and what we found of it."""
+
+    theirs: dict[str, str]
+    ours: Record | None
+    """our row of table 1; None if the judgments are not in the data folder"""
+    curves: list[Curves]
+
+
+def by_printed(evidence: Evidence) -> Iterator[tuple[str, Printed]]:
+    """Yield each collection of the paper."""
     rows = {row["the paper's"]: row for row in evidence.table_1}
-    out = []
     for theirs in read_printed("collections"):
-        name = theirs["collection"]
-        if name not in rows:
-            out.append(Verdict(UNTESTED, "its judgments are not in the data folder", name))
-            continue
-        ours = {topics: rows[name][topics] for topics in SETS if theirs[topics]}
-        here = ", ".join(f"{topics}: {ours[topics]} (printed {theirs[topics]})" for topics in ours)
-        out.append(decide(all(ours[topics] == int(theirs[topics]) for topics in ours), here, name))
-    return out
+        ours = rows.get(theirs["collection"])
+        own = [curves for curves in evidence.curves if ours and curves.panel.collection == ours["collection"]]
+        yield theirs["collection"], Printed(theirs, ours, own)
+
+
+@claim("table 1", printed="17; 6; 10 and 7", criterion="the same numbers", split=by_printed)
+def topic_counts(collection: Printed) -> Verdict:
+    """How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0."""
+    if collection.ours is None:
+        raise UntestableError("its judgments are not in the data folder")
+    pairs = {name: (collection.ours[name], int(n)) for name in SETS if (n := collection.theirs[name])}
+    here = ", ".join(f"{topics}: {ours} (printed {printed})" for topics, (ours, printed) in pairs.items())
+    return decide(all(ours == printed for ours, printed in pairs.values()), here)
 
 
 @claim(
-    "numbers",
     "tables 2 and 3",
     printed="as printed",
     criterion=f"with the paper's judgments and as many runs, off by less than {CLOSE} on average",
+    split=by_printed,
 )
-def same_numbers(evidence: Evidence) -> list[Verdict]:
+def same_numbers(collection: Printed) -> Verdict:
     """1,605 values of τ for the grid of g."""
-    rows = {row["the paper's"]: row for row in evidence.table_1}
-    out = []
-    for theirs in read_printed("collections"):
-        name = theirs["collection"]
-        runs = rows[name]["runs"] if name in rows else 0
-        if runs != int(theirs["runs"]):
-            out.append(Verdict(UNTESTED, f"its {theirs['runs']} runs are not public; {runs} runs are here", name))
-            continue
-        ours = [curves for curves in evidence.curves if curves.panel.collection == rows[name]["collection"]]
-        off = [abs(x["tau"] - x["the paper"]) for curves in ours for x in curves.records]
-        out.append(decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most", name))
-    return out
+    runs, printed = collection.ours["runs"] if collection.ours else 0, collection.theirs["runs"]
+    if runs != int(printed):
+        raise UntestableError(f"its {printed} runs are not public; {runs} runs are here")
+    off = [abs(record["tau"] - record["the paper"]) for curves in collection.curves for record in curves.records]
+    return decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most")
 
 
 def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> Evidence:

@@ -8,11 +8,12 @@ import numpy as np
 
 from gradely import RR, Measure, P, from_arrays
 from gradely.data.ids import Floats
+from gradely.evaluation.notes import SAME
 from gradely.measures import EXPECTED
 from gradely_papers.experiment import THEOREM, Claim, Experiment, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import SAME, Record, Verdict, decide
+from gradely_papers.verdicts import Record, Verdict, decide
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
 """documents per ranking; rankings; the most orders that one of them has, that of seven tied documents"""
@@ -172,9 +173,9 @@ QUOTE = "precisely the same performance value as the approach of averaging over 
 def claim_exact(name: str) -> Claim:
     """Return the claim that the closed form of a measure is the mean over all orders."""
 
-    def test(evidence: Evidence) -> list[Verdict]:
+    def test(evidence: Evidence) -> Verdict:
         worst = evidence.worst(name)
-        return [decide(float(worst["largest difference"]) < SAME, describe(worst))]
+        return decide(float(worst["largest difference"]) < SAME, describe(worst))
 
     return Claim(
         name,
@@ -189,18 +190,17 @@ def claim_exact(name: str) -> Claim:
 
 
 @claim(
-    "reach",
     "§2",
     printed="O(t_(c+1)) in place of O(k)",
     criterion=f"labels below the group can be exchanged and no measure changes by {SAME:g}; where one of the group is"
     " exchanged with another from below it, precision changes in every case",
     kind=THEOREM,
 )
-def reaches_to_the_group(evidence: Evidence) -> list[Verdict]:
+def reaches_to_the_group(evidence: Evidence) -> Verdict:
     """At cut-off k, a tie-aware measure takes the documents down to the end of the group at k, and no others."""
     cases, below, inside = evidence.reach
     here = f"{cases} rankings: labels below change a measure by {below:.0e} at most, labels of the group in {inside}"
-    return [decide(cases and below < SAME and inside == cases, here)]
+    return decide(cases and below < SAME and inside == cases, here)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed

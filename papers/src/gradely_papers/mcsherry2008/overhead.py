@@ -2,7 +2,7 @@
 
 import os
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from time import process_time
@@ -220,60 +220,52 @@ class Times(NamedTuple):
         ]
 
 
+def by_length(times: Times) -> Iterator[tuple[str, dict[str, float]]]:
+    """Yield the ratio of each measure in memory, for each length of the lists."""
+    for size, pairs in times.in_memory.items():
+        yield f"lists of {size:,} documents", {name: pair.ratio for name, pair in pairs.items()}
+
+
 @claim(
-    "same",
     "abstract, §3",
     printed="about 1",
     quote="does so as efficiently as the original, tie-oblivious measures",
     criterion=f"the ratios of P, R, F1, AP and nDCG are at most {ABOUT}, the paper's own largest, and at least"
     f" {1 / ABOUT:g}: a lower one would mean that the baseline is not fair",
+    split=by_length,
 )
-def about_the_same(times: Times) -> list[Verdict]:
+def about_the_same(ratios: dict[str, float]) -> Verdict:
     """Measures that take care of ties are computed as efficiently as those that ignore them."""
-    out = []
-    for size, pairs in times.in_memory.items():
-        ratios = {name: pairs[name].ratio for name in PRINTED if name != "RR"}
-        within = all(1 / ABOUT <= ratio <= ABOUT for ratio in ratios.values())
-        out.append(decide(within, listed(ratios), _lists(size)))
-    return out
+    others = {name: ratios[name] for name in PRINTED if name != "RR"}
+    return decide(all(1 / ABOUT <= ratio <= ABOUT for ratio in others.values()), listed(others))
 
 
 @claim(
-    "RR",
     "§3",
     printed="1.25",
     criterion=f"the ratio of RR is within {LITTLE} of {ABOUT}, and no other measure has a higher one",
+    split=by_length,
 )
-def reciprocal_rank(times: Times) -> list[Verdict]:
+def reciprocal_rank(ratios: dict[str, float]) -> Verdict:
     """RR alone costs about 25 % more."""
-    out = []
-    for size, pairs in times.in_memory.items():
-        ratios = {name: pairs[name].ratio for name in PRINTED}
-        alone = max(ratios, key=ratios.__getitem__) == "RR"
-        out.append(decide(alone and abs(ratios["RR"] - ABOUT) <= LITTLE, listed(ratios), _lists(size)))
-    return out
+    printed = {name: ratios[name] for name in PRINTED}
+    alone = max(printed, key=printed.__getitem__) == "RR"
+    return decide(alone and abs(ratios["RR"] - ABOUT) <= LITTLE, listed(printed))
 
 
 @claim(
-    "unsorted",
     "§3",
     printed="words",
     quote="Reciprocal rank is the only measure … that can be computed without sorting",
     criterion=f"with a baseline that sorts, the ratio of RR is between {1 / ABOUT:g} and {ABOUT}, and without sorting"
     " it is higher",
+    split=by_length,
 )
-def because_unsorted(times: Times) -> list[Verdict]:
+def because_unsorted(ratios: dict[str, float]) -> Verdict:
     """RR is the exception because those who ignore ties need not sort for it."""
-    out = []
-    for size, pairs in times.in_memory.items():
-        usual, unsorted = pairs[RR_SORTED].ratio, pairs["RR"].ratio
-        here = f"{usual:.2f} with a baseline that sorts, {unsorted:.2f} with one that does not"
-        out.append(decide(1 / ABOUT <= usual <= ABOUT and unsorted > usual, here, _lists(size)))
-    return out
-
-
-def _lists(size: int) -> str:
-    return f"lists of {size:,} documents"
+    usual, unsorted = ratios[RR_SORTED], ratios["RR"]
+    here = f"{usual:.2f} with a baseline that sorts, {unsorted:.2f} with one that does not"
+    return decide(1 / ABOUT <= usual <= ABOUT and unsorted > usual, here)
 
 
 def observations(times: Times) -> list[Observation]:

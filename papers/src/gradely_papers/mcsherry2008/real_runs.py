@@ -165,36 +165,31 @@ def _range(row: Record) -> float:
 
 
 @claim(
-    "orders",
     "abstract, §1",
     printed="words",
     quote="there are multiple possible orderings of the result set, each one performing differently",
     criterion=f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
+    split=lambda moved: by_collection(moved).items(),
 )
-def performs_differently(moved: list[Record]) -> list[Verdict]:
+def performs_differently(rows: list[Record]) -> Verdict:
     """Tied scores allow several orders of the results, each one performing differently."""
-    return [
-        decide(max(map(_range, rows)) >= VISIBLE, _moves(rows), name) for name, rows in by_collection(moved).items()
-    ]
+    return decide(max(map(_range, rows)) >= VISIBLE, _moves(rows))
 
 
 @claim(
-    "relative",
     "§1",
     printed="words",
     quote="appreciably different …, large enough to affect the relative ordering of several of the scoring functions",
     criterion=f"by some measure of the paper, at least {SEVERAL} scoring functions come before or after another one,"
     " depending on the order of ties",
+    split=lambda moved: by_collection(moved).items(),
 )
-def affects_order(moved: list[Record]) -> list[Verdict]:
+def affects_order(rows: list[Record]) -> Verdict:
     """Different well-sorted orders change the relative order of several of the scoring functions."""
-    out = []
-    for name, rows in by_collection(moved).items():
-        own = [row for row in rows if row["measure"].partition("@")[0] in PRINTED]
-        most = max(own, key=lambda row: int(row["with an open order"]))
-        counts = ", ".join(f"{row['measure']} {row['with an open order']}" for row in own)
-        out.append(decide(most["with an open order"] >= SEVERAL, f"of {most['systems']}: {counts}", name))
-    return out
+    own = [row for row in rows if row["measure"].partition("@")[0] in PRINTED]
+    most = max(own, key=lambda row: int(row["with an open order"]))
+    counts = ", ".join(f"{row['measure']} {row['with an open order']}" for row in own)
+    return decide(most["with an open order"] >= SEVERAL, f"of {most['systems']}: {counts}")
 
 
 def _moves(rows: list[Record]) -> str:

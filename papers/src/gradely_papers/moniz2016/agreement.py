@@ -2,8 +2,7 @@
 
 import csv
 from collections import Counter
-from collections.abc import Callable
-from functools import wraps
+from collections.abc import Iterator
 from importlib import resources
 from math import atanh, sqrt, tanh
 from typing import Any, NamedTuple
@@ -143,64 +142,60 @@ def _read(name: str) -> list[str]:
     return (resources.files("gradely_papers.moniz2016") / name).read_text("utf-8").splitlines()
 
 
-def in_summaries(test: Callable[[Summary], Verdict]) -> Callable[[Evidence], list[Verdict]]:
-    """Return the test of a claim on every set of lists."""
-    return wraps(test)(lambda evidence: [test(summary)._replace(data=_data(summary)) for summary in evidence.summaries])
+def by_lists(evidence: Evidence) -> Iterator[tuple[str, Summary]]:
+    """Yield the summary of each set of lists."""
+    for summary in evidence.summaries:
+        yield f"{summary.data} ({summary.lists:,} lists)", summary
 
 
-def _data(summary: Summary) -> str:
-    return f"{summary.data} ({summary.lists:,} lists)"
+def cutoffs_by_lists(evidence: Evidence) -> Iterator[tuple[str, list[Record]]]:
+    """Yield the means at each known cut-off of each set of lists."""
+    for name, summary in by_lists(evidence):
+        rows = [row for row in evidence.means if row["data"] == summary.data]
+        yield name, rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
 
 
 @claim(
-    "means",
     "figure 3, §4.2",
     printed="figure only",
     criterion="mean nDCG is the higher one at every cut-off that is known",
+    split=cutoffs_by_lists,
 )
-def means_higher(evidence: Evidence) -> list[Verdict]:
+def means_higher(rows: list[Record]) -> Verdict:
     """Mean nDCG@k is above mean nDCGφ@k for k = 5, 10, 15 and 20."""
-    out = []
-    for summary in evidence.summaries:
-        rows = [row for row in evidence.means if row["data"] == summary.data]
-        rows = rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
-        here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
-        out.append(decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here, _data(summary)))
-    return out
+    here = ", ".join(f"@{row['k']} {row['nDCG']:.3f} and {row['nDCGφ']:.3f}" for row in rows)
+    return decide(all(row["nDCG"] > row["nDCGφ"] for row in rows), here)
 
 
 @claim(
-    "positive",
     "figure 4, §5",
     printed="figure only",
     criterion="it is positive for more than half of the lists",
+    split=by_lists,
 )
-@in_summaries
 def mostly_positive(summary: Summary) -> Verdict:
     """The difference of nDCG@10 and nDCGφ@10 is mostly positive."""
     return decide(summary.positive > 1 / 2, f"for {summary.positive:.0%} of the lists")
 
 
 @claim(
-    "grows",
     "figure 4, §5",
     printed="figure only",
     criterion="Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
+    split=by_lists,
 )
-@in_summaries
 def grows(summary: Summary) -> Verdict:
     """The difference grows with nDCG@10."""
     return Verdict(summary.trend.word, f"Pearson's correlation {summary.trend}")
 
 
 @claim(
-    "misestimates",
     "abstract, §5",
     printed="words",
     criterion=f"more than half of the lists differ by more than {FAR}, and both signs occur",
     quote="frequently under- or over-estimates its evaluation scores in light of the divergence of items' scores",
+    split=by_lists,
 )
-@in_summaries
 def misestimates(summary: Summary) -> Verdict:
     """nDCG frequently under- or overestimates in light of the divergence of items' scores."""
     higher, lower = summary.positive, summary.negative

@@ -3,10 +3,11 @@
 from collections.abc import Mapping
 
 from gradely import nDCG, nDCGphi
+from gradely.evaluation.notes import SAME
 from gradely_papers.experiment import THEOREM, Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
-from gradely_papers.verdicts import SAME, Record, Verdict, decide
+from gradely_papers.verdicts import Record, Verdict, decide
 
 DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
 """true scores in the order that was recommended; on both days the items at ranks 2 and 3 should change places"""
@@ -30,18 +31,18 @@ def table_1(days: Mapping[str, tuple[int, ...]] = DAYS) -> list[Record]:
     ]
 
 
-@claim("more", "table 1, §1", printed="words", criterion="nDCGφ is below 1 on day 1, and lower still on day 2")
-def costs_more(table: list[Record]) -> list[Verdict]:
+@claim("table 1, §1", printed="words", criterion="nDCGφ is below 1 on day 1, and lower still on day 2")
+def costs_more(table: list[Record]) -> Verdict:
     """The same swap of ranks 2 and 3 costs more on day 2, where the items differ more."""
     first, second = (row["nDCGφ"] for row in table)
-    return [decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")]
+    return decide(second < first < 1, f"nDCGφ {first:.4f} on day 1, {second:.4f} on day 2")
 
 
-@claim("same", "table 1, §1", printed="words", criterion=f"equal to within {SAME:g}", kind=THEOREM)
-def costs_same(table: list[Record]) -> list[Verdict]:
+@claim("table 1, §1", printed="words", criterion=f"equal to within {SAME:g}", kind=THEOREM)
+def costs_same(table: list[Record]) -> Verdict:
     """nDCG of grades by place is the same on both days."""
     first, second = (row["nDCG of grades by place"] for row in table)
-    return [decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")]
+    return decide(abs(first - second) < SAME, f"nDCG {first:.4f} on day 1, {second:.4f} on day 2")
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read

@@ -1,17 +1,20 @@
 """M16, figure 1: the curves of φ with their control points, on balanced and imbalanced scores."""
 
+from collections.abc import Iterator
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from gradely import Phi, phi
 from gradely.data.ids import Bools, Floats
+from gradely.evaluation.notes import SAME
 from gradely_papers.charts import PALETTE, altair, draw, panels
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.moniz2016.synthetic import ITEMS, SAMPLES, TEXT
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import SAME, UNTESTED, Record, Verdict, decide
+from gradely_papers.verdicts import Record, UntestableError, Verdict, decide
 
 CONTROLS = {"paper": "φ, the paper's text", "code": "φ, the authors' code"}
 STEPS = 400
@@ -73,67 +76,73 @@ def chart(records: list[Record]) -> Any:
 
 
 @claim(
-    "ends",
     "figure 1, §3.1",
     printed="control points",
     criterion=f"both are true of every sample, to within {SAME:g}",
     kind=THEOREM,
+    split=lambda samples: ((label, (samples, control)) for control, label in CONTROLS.items()),
 )
-def ends(samples: dict[str, Floats]) -> list[Verdict]:
+def ends(part: tuple[dict[str, Floats], str]) -> Verdict:
     """φ is 0 up to the median of the scores and 1 at their maximum."""
-    out = []
-    for control, label in CONTROLS.items():
-        highest, lowest = 0.0, 1.0
-        for scores in samples.values():
-            value = relevance(scores, control)
-            low = scores <= np.median(scores, axis=1, keepdims=True)
-            highest, lowest = max(highest, float(value[low].max())), min(lowest, float(value[:, 0].min()))
-        here = f"at most {highest:.3g} up to the median, at least {lowest:.3g} at the maximum"
-        out.append(decide(highest < SAME and lowest > 1 - SAME, here, label))
-    return out
+    samples, control = part
+    highest, lowest = 0.0, 1.0
+    for scores in samples.values():
+        value = relevance(scores, control)
+        low = scores <= np.median(scores, axis=1, keepdims=True)
+        highest, lowest = max(highest, float(value[low].max())), min(lowest, float(value[:, 0].min()))
+    here = f"at most {highest:.3g} up to the median, at least {lowest:.3g} at the maximum"
+    return decide(highest < SAME and lowest > 1 - SAME, here)
+
+
+def select_extreme(samples: dict[str, Floats]) -> dict[str, Floats]:
+    """Return the samples with scores beyond w."""
+    extreme = {name: scores[has_extremes(scores)] for name, scores in samples.items()}
+    return {name: scores for name, scores in extreme.items() if len(scores)}
+
+
+NONE_EXTREME = UntestableError("no sample has scores beyond w")
 
 
 @claim(
-    "fence",
     "§3.1, eq. (2)",
     printed="φ(w) = 1 - α",
     criterion=f"it is that for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
     kind=THEOREM,
+    split=lambda samples: [("", [*select_extreme(samples).values()] or NONE_EXTREME)],
 )
-def at_fence(samples: dict[str, Floats]) -> list[Verdict]:
+def at_fence(samples: list[Floats]) -> Verdict:
     """φ of w, where scores begin to be extreme, is 1 - α, α = (maximum - w)/(maximum - minimum)."""
-    off, count = 0.0, 0
-    for scores in samples.values():
-        some = scores[has_extremes(scores)]
-        if len(some):
-            w, high, low = upper_fence(some), some.max(axis=1, keepdims=True), some.min(axis=1, keepdims=True)
-            expected = 1 - (high - w) / (high - low)
-            off, count = max(off, float(np.abs(relevance(some, "paper", w) - expected).max())), count + len(some)
-    if not count:
-        return [Verdict(UNTESTED, "no sample has scores beyond w")]
-    return [decide(off < SAME, f"{count:,} samples; off by at most {off:.1g}")]
+    off = 0.0
+    for scores in samples:
+        w, high, low = upper_fence(scores), scores.max(axis=1, keepdims=True), scores.min(axis=1, keepdims=True)
+        expected = 1 - (high - w) / (high - low)
+        off = max(off, float(np.abs(relevance(scores, "paper", w) - expected).max()))
+    return decide(off < SAME, f"{sum(map(len, samples)):,} samples; off by at most {off:.1g}")
+
+
+def by_control(samples: dict[str, Floats]) -> Iterator[tuple[str, tuple[Floats, str] | UntestableError]]:
+    """Yield the samples with scores beyond w, of each distribution and for the control points of text and code."""
+    extreme = select_extreme(samples)
+    for (control, label), (name, scores) in product(CONTROLS.items(), extreme.items()):
+        yield f"{name} scores ({len(scores):,} samples), {label}", (scores, control)
+    if not extreme:
+        yield "", NONE_EXTREME
 
 
 @claim(
-    "extremes",
     "§3.1",
     printed="words",
     criterion=f"the mean φ of scores beyond w is above that of the others by more than {CLEAR}",
     quote="clearly distinguished",
+    split=by_control,
 )
-def distinguished(samples: dict[str, Floats]) -> list[Verdict]:
+def distinguished(part: tuple[Floats, str]) -> Verdict:
     """Extreme scores are clearly distinguished from the others."""
-    out = []
-    for control, label in CONTROLS.items():
-        for name, scores in samples.items():
-            some = scores[has_extremes(scores)]
-            if not len(some):
-                continue
-            value, extreme = relevance(some, control), some > upper_fence(some)
-            high, low = float(value[extreme].mean()), float(value[~extreme].mean())
-            here = f"mean φ {high:.3f} of {extreme.sum() / len(some):.1f} extreme items, {low:.3f} of the others"
-            out.append(decide(high - low > CLEAR, here, f"{name} scores ({len(some):,} samples), {label}"))
-    return out or [Verdict(UNTESTED, "no sample has scores beyond w")]
+    scores, control = part
+    value, extreme = relevance(scores, control), scores > upper_fence(scores)
+    high, low = float(value[extreme].mean()), float(value[~extreme].mean())
+    here = f"mean φ {high:.3f} of {extreme.sum() / len(scores):.1f} extreme items, {low:.3f} of the others"
+    return decide(high - low > CLEAR, here)
 
 
 def observations(samples: dict[str, Floats]) -> list[Observation]:

@@ -216,16 +216,15 @@ RANKINGS, ITEMS, NEAR = 9_795, 107_590, 0.01
 
 
 @claim(
-    "size",
     "§4.2",
     printed="about 9,795 rankings for each topic; 107,590 items, of them 6,468 (6 %)",
     criterion=f"as many rankings on average, and as many items, to within {NEAR:.0%}; the 6,468 are not counted",
 )
-def size(evidence: Evidence) -> list[Verdict]:
+def size(evidence: Evidence) -> Verdict:
     """How many rankings and items there are."""
     mean = float(np.mean(evidence.lists))
     same = abs(mean / RANKINGS - 1) <= NEAR and abs(evidence.items / ITEMS - 1) <= NEAR
-    return [decide(same, f"{mean:,.0f} rankings for each topic, {evidence.items:,} items")]
+    return decide(same, f"{mean:,.0f} rankings for each topic, {evidence.items:,} items")
 
 
 DATA = (

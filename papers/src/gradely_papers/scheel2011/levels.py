@@ -1,20 +1,21 @@
 """S11, figures 4 and 5: what the number of levels does to each measure, those that are unused, and items per level."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely import AP
 from gradely.data.ids import Floats, Ints
+from gradely.evaluation.notes import SAME
 from gradely_papers.charts import altair, draw_dashes, draw_lines, style
 from gradely_papers.experiment import THEOREM, Claim, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.rankings import rank_labels
 from gradely_papers.scheel2011.means import MEANS, SMALL
-from gradely_papers.verdicts import SAME, Record, Verdict, decide, listed
+from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -58,6 +59,13 @@ class Swaps(NamedTuple):
     """of each measure"""
     constant: dict[int, float]
     """by threshold, the share of the swaps that leave average precision as it is"""
+
+    def mean_losses(self) -> dict[str, dict[int, float]]:
+        """Return the mean loss by measure and distance."""
+        return {
+            name: {int(x): float(loss[self.distance == x].mean()) for x in np.unique(self.distance)}
+            for name, loss in self.loss.items()
+        }
 
 
 def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
@@ -227,18 +235,18 @@ def chart_varied(records: list[Record]) -> Any:
     return style(alt.vconcat(*rows))
 
 
-def falls(curve: Curves) -> list[Verdict]:
+def falls(curve: Curves) -> Verdict:
     """Return whether mean nDCG falls as the number of levels grows."""
     means = curve.values["mean nDCG"].mean(axis=1).tolist()
     here = "mean over all swaps for 2, 10, 20, 50 levels: " + ", ".join(f"{mean:.3f}" for mean in means)
-    return [decide(all(more < fewer for fewer, more in pairwise(means)), here)]
+    return decide(all(more < fewer for fewer, more in pairwise(means)), here)
 
 
-def is_steady(curve: Curves, measure: str) -> list[Verdict]:
+def is_steady(curve: Curves, measure: str) -> Verdict:
     """Return whether the number of levels changes a measure little, compared with nDCG."""
     spread, base = curve.spread(measure), curve.spread("mean nDCG")
     here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of that of mean nDCG, {base:.4f}"
-    return [decide(spread < SMALL * base, here)]
+    return decide(spread < SMALL * base, here)
 
 
 def ratio(curve: Curves, measure: str) -> float:
@@ -311,96 +319,97 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-def _claims(name: str) -> list[Claim]:
-    where, how = name.replace("-", " "), FIGURES[name][0].lower()
-    return [
-        Claim(
-            f"{name}-nDCG",
-            where,
-            f"The value of nDCG for a list that is out of order falls with the number of levels ({how}).",
-            "figure only",
-            "the mean over all swaps falls from each number of levels to the next",
-            lambda evidence: falls(evidence.drawings[name]),
-        ),
-        *(_steady(name, where, measure) for measure in ("µMAP", "mean NDCNG")),
-    ]
-
-
-def _steady(name: str, where: str, measure: str) -> Claim:
+def claim_steady(figure: str, measure: str) -> Claim:
+    """Return the claim that the number of levels changes a measure little in a figure."""
     return Claim(
-        f"{name}-{measure}",
-        where,
+        f"{figure}-{measure}",
+        figure.replace("-", " "),
         f"The value of {measure} does not depend on the number of levels.",
         "figure only",
         f"its spread across levels is less than {SMALL:.0%} of that of mean nDCG",
-        lambda evidence: is_steady(evidence.drawings[name], measure),
+        lambda evidence: is_steady(evidence.drawings[figure], measure),
     )
 
 
-def moves_little(records: list[Record], varies: str) -> list[Verdict]:
-    """Return for each number of levels whether µMAP and NDCNG move little as something varies, compared with nDCG."""
-    out = []
-    for levels in LEVELS:
-        moves = {
-            name: float(np.ptp(own))
-            for name in MEANS
-            if (
-                own := [
-                    r["mean"] for r in records if (r["varies"], r["levels"], r["measure"]) == (varies, levels, name)
-                ]
-            )
-        }
-        if moves:
-            others = max(moves["µMAP"], moves["mean NDCNG"])
-            less = others < SMALL * moves["mean nDCG"]
-            out.append(decide(less, f"they move by {listed(moves, 3)}", f"{levels} levels"))
-    return out
+def claim_figure(figure: str) -> list[Claim]:
+    """Return the claims on a figure."""
+    how = FIGURES[figure][0].lower()
+    ndcg = Claim(
+        f"{figure}-nDCG",
+        figure.replace("-", " "),
+        f"The value of nDCG for a list that is out of order falls with the number of levels ({how}).",
+        "figure only",
+        "the mean over all swaps falls from each number of levels to the next",
+        lambda evidence: falls(evidence.drawings[figure]),
+    )
+    return [ndcg, *(claim_steady(figure, measure) for measure in ("µMAP", "mean NDCNG"))]
+
+
+def by_levels(varies: str) -> Callable[[Evidence], Iterator[tuple[str, dict[str, float]]]]:
+    """Return a function that yields how far each measure moves as something varies, for each number of levels."""
+
+    def split(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
+        records = [record for record in evidence.varied if record["varies"] == varies]
+        for levels in dict.fromkeys(record["levels"] for record in records):
+            means = {
+                name: [r["mean"] for r in records if (r["levels"], r["measure"]) == (levels, name)] for name in MEANS
+            }
+            yield f"{levels} levels", {name: float(np.ptp(values)) for name, values in means.items()}
+
+    return split
+
+
+def moves_little(moves: dict[str, float]) -> Verdict:
+    """Return whether µMAP and NDCNG move little, compared with nDCG."""
+    others = max(moves["µMAP"], moves["mean NDCNG"])
+    return decide(others < SMALL * moves["mean nDCG"], f"they move by {listed(moves, 3)}")
 
 
 LITTLE = f"µMAP and NDCNG move by less than {SMALL:.0%} of what nDCG moves by"
 
 
 @claim(
-    "unused",
     "figure 5, §4",
     printed="it asks “how unused relevance levels influence”",
     criterion=f"{LITTLE}, with 0 to 75 % of the levels unused",
+    split=by_levels(UNUSED),
 )
-def unused(evidence: Evidence) -> list[Verdict]:
+def unused(moves: dict[str, float]) -> Verdict:
     """How many levels no item has matters to nDCG, and little to µMAP and NDCNG."""
-    return moves_little(evidence.varied, UNUSED)
+    return moves_little(moves)
 
 
 @claim(
-    "sizes",
     "figure 5, §4",
     printed="it asks for the “number of items per rank”",
     criterion=f"{LITTLE}, for four ways to spread items over levels",
+    split=by_levels(SIZES),
 )
-def sizes(evidence: Evidence) -> list[Verdict]:
+def sizes(moves: dict[str, float]) -> Verdict:
     """How many items a level has matters to nDCG, and little to µMAP and NDCNG."""
-    return moves_little(evidence.varied, SIZES)
+    return moves_little(moves)
 
 
 CLOSE = 0.9
 """a rank correlation from here on is a trend"""
 
 
+def by_curve(evidence: Evidence) -> Iterator[tuple[str, list[float]]]:
+    """Yield the correlation of swaps and value for each number of levels, figure by figure and measure by measure."""
+    for figure, curve in evidence.drawings.items():
+        for name, table in curve.values.items():
+            yield f"{figure.replace('-', ' ')}, {name}", [rank_correlation(curve.swaps, row) for row in table]
+
+
 @claim(
-    "decreases",
     "figures 4 and 5, §2.1",
     printed="figures only",
     criterion=f"Spearman's correlation of swaps and value is -{CLOSE} or less for every number of levels",
+    split=by_curve,
 )
-def decreases(evidence: Evidence) -> list[Verdict]:
+def decreases(trends: list[float]) -> Verdict:
     """The more items are swapped, the lower the value."""
-    out = []
-    for figure, curve in evidence.drawings.items():
-        for name, table in curve.values.items():
-            trends = [rank_correlation(curve.swaps, row) for row in table]
-            here = f"correlations between {min(trends):.3f} and {max(trends):.3f}"
-            out.append(decide(max(trends) <= -CLOSE, here, f"{figure.replace('-', ' ')}, {name}"))
-    return out
+    return decide(max(trends) <= -CLOSE, f"correlations between {min(trends):.3f} and {max(trends):.3f}")
 
 
 def rank_correlation(x: Any, y: Any) -> float:
@@ -419,36 +428,31 @@ def ranks(values: Any) -> Any:
 
 
 @claim(
-    "distance",
     "§2.1",
     printed="words",
     criterion=f"Spearman's correlation of the distance and the mean loss is {CLOSE} or more",
+    split=lambda evidence: evidence.swaps.mean_losses().items(),
 )
-def by_distance(evidence: Evidence) -> list[Verdict]:
+def by_distance(losses: dict[int, float]) -> Verdict:
     """What a swap of two items costs depends on the distance of their levels."""
-    distances = np.unique(evidence.swaps.distance)
-    out = []
-    for name, loss in evidence.swaps.loss.items():
-        means = [float(loss[evidence.swaps.distance == distance].mean()) for distance in distances]
-        here = f"mean loss of one swap {means[0]:.4f} at distance {distances[0]}, {means[-1]:.4f} at {distances[-1]}"
-        trend = rank_correlation(distances, means)
-        out.append(decide(trend >= CLOSE, f"correlation {trend:.3f}; {here}", name))
-    return out
+    (near, least), *_, (far, most) = losses.items()
+    trend = rank_correlation([*losses], [*losses.values()])
+    here = f"mean loss of one swap {least:.4f} at distance {near}, {most:.4f} at {far}"
+    return decide(trend >= CLOSE, f"correlation {trend:.3f}; {here}")
 
 
 @claim(
-    "constant",
     "§4",
     printed="words",
     criterion="over all thresholds, more than half of the swaps of two items of different levels change nothing",
     kind=THEOREM,
 )
-def constant(evidence: Evidence) -> list[Verdict]:
+def constant(evidence: Evidence) -> Verdict:
     """Average precision at a threshold often has one value for lists in different orders."""
     shares = evidence.swaps.constant
     mean = float(np.mean(list(shares.values())))
     here = f"{mean:.0%} on average, {min(shares.values()):.0%} to {max(shares.values()):.0%} by threshold"
-    return [decide(mean > 1 / 2, f"{here}; {len(shares) + 1} levels, {len(evidence.swaps.distance):,} swaps")]
+    return decide(mean > 1 / 2, f"{here}; {len(shares) + 1} levels, {len(evidence.swaps.distance):,} swaps")
 
 
 EXPERIMENT = Experiment(
@@ -459,5 +463,5 @@ EXPERIMENT = Experiment(
     " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
     run,
     (("figure 4", "figure-4"), ("figure 5", "figure-5, varied"), ("figures 4 and 5", "sensitivity")),
-    claims=(*(each for name in FIGURES for each in _claims(name)), unused, sizes, decreases, by_distance, constant),
+    claims=(*chain.from_iterable(map(claim_figure, FIGURES)), unused, sizes, decreases, by_distance, constant),
 )

@@ -11,13 +11,14 @@ import numpy as np
 from gradely import AP, Batch, InputError, from_arrays, nDCG
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.source import Source
+from gradely.evaluation.notes import SAME
 from gradely.settings import ArrayTies
 from gradely_papers.charts import altair, draw, draw_dashes, panels, style
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.progress import Report, part
 from gradely_papers.scheel2011.means import MEANS, SMALL
-from gradely_papers.verdicts import SAME, Record, Verdict, agrees, decide
+from gradely_papers.verdicts import Record, Verdict, agrees, decide
 
 FEATURES = {
     1: "TF title",
@@ -183,6 +184,8 @@ def compare_published(folder: Path, collection: Collection) -> list[Record]:
 READ = 5e-4
 """bars that differ by less look the same on a printed figure"""
 VIRTUAL = [name for name, user in USERS.items() if user.feature]
+OWN = [FEATURES[USERS[name].feature] for name in VIRTUAL]
+"""the features that stand for users"""
 PEARSON, NEAREST = "0.96", 9
 """the paper's correlation of the two features that stand for users; the feature nearest to 1 for the first of them"""
 
@@ -215,8 +218,8 @@ class Evidence(NamedTuple):
 
     def own_scores(self, name: str) -> list[float]:
         """Return what the virtual user's own feature scores, all measures and ties."""
-        feature = FEATURES[USERS[name].feature]
-        return [record["value"] for record in self.values[name] if record["system"] == feature]
+        own = FEATURES[USERS[name].feature]
+        return [record["value"] for record in self.values[name] if record["system"] == own]
 
     def by_measure(self, name: str) -> dict[str, dict[str, float]]:
         """Return the value of each system by measure, with ties expected."""
@@ -228,10 +231,9 @@ class Evidence(NamedTuple):
 
     def changes(self) -> dict[str, list[float]]:
         """Return by measure how much each system that is no user changes from figure 7 to figure 8."""
-        users = {FEATURES[USERS[name].feature] for name in VIRTUAL}
         before, after = (self.by_measure(name) for name in VIRTUAL)
         return {
-            measure: [after[measure][name] - value for name, value in before[measure].items() if name not in users]
+            measure: [after[measure][name] - value for name, value in before[measure].items() if name not in OWN]
             for measure in MEANS
         }
 
@@ -243,107 +245,95 @@ class Evidence(NamedTuple):
         )
 
 
+def by_figure(evidence: Evidence) -> Iterator[tuple[str, tuple[Evidence, str]]]:
+    """Yield the evidence for each figure of a virtual user, with the name of the figure."""
+    for name in VIRTUAL:
+        yield name.replace("-", " "), (evidence, name)
+
+
 @claim(
-    "one",
     "figures 7 and 8, §2",
     printed="1",
     criterion=f"1 for all measures and ties, to within {SAME:g}",
     quote="the optimal item list … should achieve the performance value 1.0",
     kind=THEOREM,
+    split=by_figure,
 )
-def scores_one(evidence: Evidence) -> list[Verdict]:
+def scores_one(part: tuple[Evidence, str]) -> Verdict:
     """A feature that stands for the user scores 1 as a system."""
-    out = []
-    for name in VIRTUAL:
-        values = evidence.own_scores(name)
-        here = f"between {min(values):.12g} and {max(values):.12g} over all measures and ties"
-        out.append(decide(all(abs(value - 1) < SAME for value in values), here, name.replace("-", " ")))
-    return out
+    evidence, figure = part
+    values = evidence.own_scores(figure)
+    here = f"between {min(values):.12g} and {max(values):.12g} over all measures and ties"
+    return decide(all(abs(value - 1) < SAME for value in values), here)
 
 
-@claim("levels", "figures 7 and 8", printed="9, 158", criterion="the data has as many distinct values")
-def levels(evidence: Evidence) -> list[Verdict]:
+@claim("figures 7 and 8", printed="9, 158", criterion="the data has as many distinct values", split=by_figure)
+def levels(part: tuple[Evidence, str]) -> Verdict:
     """TF of the title has 9 levels, TF-IDF of the title 158."""
-    return [
-        decide(
-            evidence.levels[name] == USERS[name].levels,
-            f"{evidence.levels[name]:,} (printed: {USERS[name].levels})",
-            name.replace("-", " "),
-        )
-        for name in VIRTUAL
-    ]
+    evidence, figure = part
+    ours, printed = evidence.levels[figure], USERS[figure].levels
+    return decide(ours == printed, f"{ours:,} (printed: {printed})")
 
 
 @claim(
-    "nearest",
     "figure 7",
     printed="figure only",
     criterion="it is the best system after the user's own, by each measure",
 )
-def nearest(evidence: Evidence) -> list[Verdict]:
+def nearest(evidence: Evidence) -> Verdict:
     """With TF of the title as the user, strategy 9 (TF-IDF of the title) is nearest to 1."""
-    own = FEATURES[USERS["figure-7"].feature]
     best = {
-        measure: max((value, name) for name, value in systems.items() if name != own)
+        measure: max((value, name) for name, value in systems.items() if name != OWN[0])
         for measure, systems in evidence.by_measure("figure-7").items()
     }
     here = ", ".join(f"{measure}: {name} {value:.3f}" for measure, (value, name) in best.items())
-    return [decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)]
+    return decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)
 
 
-@claim("pearson", "figure 7", printed=PEARSON, criterion="ours, rounded, is the printed number")
-def pearson(evidence: Evidence) -> list[Verdict]:
+@claim("figure 7", printed=PEARSON, criterion="ours, rounded, is the printed number")
+def pearson(evidence: Evidence) -> Verdict:
     """TF and TF-IDF of the title correlate (Pearson)."""
-    return [decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")]
+    return decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")
 
 
 @claim(
-    "more-levels",
     "figures 7 and 8",
     printed="figures only",
     criterion=f"nDCG of each falls; no µMAP or NDCNG changes by {SMALL:.0%} of its smallest fall",
 )
-def more_levels(evidence: Evidence) -> list[Verdict]:
+def more_levels(evidence: Evidence) -> Verdict:
     """From 9 levels to many more, nDCG of the other features falls, while µMAP and NDCNG hardly change."""
     change = evidence.changes()
     fall, others = -max(change["mean nDCG"]), [*change["µMAP"], *change["mean NDCNG"]]
     here = "; ".join(f"{name} {min(values):+.4f} to {max(values):+.4f}" for name, values in change.items())
-    return [decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")]
+    return decide(max(map(abs, others)) < SMALL * fall, f"changes: {here}")
 
 
-@claim("average", "figure 6", printed="figure only", criterion=f"equal for every feature, to within {READ:g}")
-def average(evidence: Evidence) -> list[Verdict]:
+@claim("figure 6", printed="figure only", criterion=f"equal for every feature, to within {READ:g}")
+def average(evidence: Evidence) -> Verdict:
     """With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2."""
     gap = evidence.largest_gap()
     here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
-    return [decide(gap < READ, here)]
+    return decide(gap < READ, here)
 
 
 @claim(
-    "mean-of-8",
     "figure 7, §4",
     printed="8 values of MAP",
     criterion=f"equal for every feature, to within {READ:g}",
     quote="On this data, µMAP is the mean of 8 different MAP values",
+    split=lambda evidence: ((reading, (evidence, reading)) for reading in (ZERO, LEFT_OUT)),
 )
-def mean_of_8(evidence: Evidence) -> list[Verdict]:
+def mean_of_8(part: tuple[Evidence, str]) -> Verdict:
     """µMAP of the first virtual user is the mean of MAP at all thresholds."""
-    graded, out = evidence.by_measure("figure-7")["µMAP"], []
-    for reading in (ZERO, LEFT_OUT):
-        means = evidence.mean_of_thresholds(reading)
-        name = max(means, key=lambda name: abs(means[name] - graded[name]))
-        own = FEATURES[USERS["figure-7"].feature]
-        gaps = ", ".join(
-            f"{each} µMAP {graded[each]:.3f}, mean {means[each]:.3f}" for each in dict.fromkeys((own, name))
-        )
-        out.append(
-            decide(abs(means[name] - graded[name]) < READ, f"{len(_levels(evidence))} thresholds; {gaps}", reading)
-        )
-    return out
-
-
-def _levels(evidence: Evidence) -> set[float]:
-    return {record["threshold"] for record in evidence.thresholds}
+    evidence, reading = part
+    graded, means = evidence.by_measure("figure-7")["µMAP"], evidence.mean_of_thresholds(reading)
+    farthest = max(means, key=lambda name: abs(means[name] - graded[name]))
+    gaps = ", ".join(
+        f"{name} µMAP {graded[name]:.3f}, mean {means[name]:.3f}" for name in dict.fromkeys((OWN[0], farthest))
+    )
+    count = len({record["threshold"] for record in evidence.thresholds})
+    return decide(abs(means[farthest] - graded[farthest]) < READ, f"{count} thresholds; {gaps}")
 
 
 SIMILAR = 0.05
@@ -351,21 +341,19 @@ SIMILAR = 0.05
 
 
 @claim(
-    "similar",
     "figures 7 and 8, §4",
     printed="figures only",
     criterion=f"they differ by less than {SIMILAR} by each measure",
     quote="strategies 1 and 9 show very similar performances in both figures",
+    split=by_figure,
 )
-def similar(evidence: Evidence) -> list[Verdict]:
+def similar(part: tuple[Evidence, str]) -> Verdict:
     """Strategies 1 and 9, TF and TF-IDF of the title, have very similar values."""
-    out, names = [], [FEATURES[USERS[name].feature] for name in VIRTUAL]
-    for figure in VIRTUAL:
-        values = evidence.by_measure(figure)
-        gaps = {name: abs(values[name][names[0]] - values[name][names[1]]) for name in MEANS}
-        here = ", ".join(f"{name} {values[name][names[0]]:.3f} and {values[name][names[1]]:.3f}" for name in gaps)
-        out.append(decide(max(gaps.values()) < SIMILAR, here, figure.replace("-", " ")))
-    return out
+    evidence, figure = part
+    systems = evidence.by_measure(figure)
+    values = {name: [systems[name][feature] for feature in OWN] for name in MEANS}
+    here = ", ".join(f"{name} {first:.3f} and {second:.3f}" for name, (first, second) in values.items())
+    return decide(all(abs(first - second) < SIMILAR for first, second in values.values()), here)
 
 
 TENTH, TIMES, WIDE = 10, 2, 10
@@ -373,55 +361,52 @@ TENTH, TIMES, WIDE = 10, 2, 10
 
 
 @claim(
-    "rare",
     "figure 8, §4",
     printed="words",
     criterion=f"the median of the highest tenth is 1 document; the mean of the lower half is {TIMES} times the upper's",
     quote="very high scores are used only once, lower much more frequently",
 )
-def rare(evidence: Evidence) -> list[Verdict]:
+def rare(evidence: Evidence) -> Verdict:
     """Of the levels of TF-IDF of the title, high ones have one document, low ones many more."""
     _, counts = evidence.uses
     top = float(np.median(counts[-max(1, len(counts) // TENTH) :]))
     lower, upper = (float(np.mean(half)) for half in np.array_split(counts, 2))
     here = f"highest tenth {top:g}; lower half {lower:.1f}, upper half {upper:.1f} documents a level"
-    return [decide(top == 1 and lower >= TIMES * upper, here)]
+    return decide(top == 1 and lower >= TIMES * upper, here)
 
 
 @claim(
-    "distances",
     "figure 8, §4",
     printed="words",
     criterion=f"the largest distance between neighbouring levels is {WIDE} times the median or more",
     quote="distance varies a lot",
 )
-def distances(evidence: Evidence) -> list[Verdict]:
+def distances(evidence: Evidence) -> Verdict:
     """The distances between the levels of TF-IDF of the title vary."""
     gaps = np.diff(evidence.uses[0])
     middle, widest = float(np.median(gaps)), float(gaps.max())
-    return [decide(widest >= WIDE * middle, f"median {middle:.4f}, largest {widest:.4f}")]
+    return decide(widest >= WIDE * middle, f"median {middle:.4f}, largest {widest:.4f}")
 
 
 QUERIES, STRATEGIES = 106, 25
 
 
-@claim("size", "§2.2", printed=f"{QUERIES}, {STRATEGIES}", criterion="the same numbers")
-def size(evidence: Evidence) -> list[Verdict]:
+@claim("§2.2", printed=f"{QUERIES}, {STRATEGIES}", criterion="the same numbers")
+def size(evidence: Evidence) -> Verdict:
     """OHSUMED has 106 queries and 25 strategies."""
     queries, features = evidence.size
-    return [decide(evidence.size == (QUERIES, STRATEGIES), f"{queries} queries, {features} features")]
+    return decide(evidence.size == (QUERIES, STRATEGIES), f"{queries} queries, {features} features")
 
 
 @claim(
-    "alike",
     "§2.2",
     printed="words",
     criterion="some pair of the eight strategies of the figures ranks every query alike",
 )
-def alike(evidence: Evidence) -> list[Verdict]:
+def alike(evidence: Evidence) -> Verdict:
     """Some strategies are very similar."""
     pairs = ", ".join(f"{a} ({FEATURES[a]}) and {b} ({FEATURES[b]})" for a, b in evidence.alike)
-    return [decide(evidence.alike, f"the same order, ties included: {pairs or 'none'}")]
+    return decide(evidence.alike, f"the same order, ties included: {pairs or 'none'}")
 
 
 def chart(records: list[Record]) -> Any:

@@ -6,10 +6,11 @@ from typing import NamedTuple
 import numpy as np
 
 from gradely import AP, DCG, NDCNG, Shift, muAP, nDCG
+from gradely.evaluation.notes import SAME
 from gradely_papers.experiment import THEOREM, Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
 from gradely_papers.rankings import value_of
-from gradely_papers.verdicts import SAME, Verdict, agrees, decide
+from gradely_papers.verdicts import Verdict, agrees, decide
 
 RANKING = (1, 0, 3, 3, 2, 0, 1, 4)
 """the grades of the ranking, from rank 1 down; no other document is judged"""
@@ -200,10 +201,10 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 AGREE = "every printed number is ours, rounded or cut off to its decimals"
 
 
-def compare(cells: list[Cell]) -> list[Verdict]:
+def compare(cells: list[Cell]) -> Verdict:
     """Return the verdict on printed numbers: all of them must agree."""
     numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
-    return [decide(all(cell.agrees for cell in cells), f"{count_agreements(cells)} numbers agree; {numbers}")]
+    return decide(all(cell.agrees for cell in cells), f"{count_agreements(cells)} numbers agree; {numbers}")
 
 
 def count_agreements(cells: list[Cell]) -> str:
@@ -212,73 +213,68 @@ def count_agreements(cells: list[Cell]) -> str:
 
 
 @claim(
-    "table-1",
     "table 1",
     printed="0, 0.125, 0.403, 0.483, 0.780, 1.000; mean 0.465; µAP 0.448",
     criterion=AGREE,
 )
-def judge_table_1(evidence: Evidence) -> list[Verdict]:
+def judge_table_1(evidence: Evidence) -> Verdict:
     """Average precision of one ranking at the levels 5 to 0, their mean, and µAP."""
     return compare(evidence.first)
 
 
-@claim("weights", "§3.1", printed="0.3, 0.7", criterion=AGREE, kind=THEOREM)
-def judge_weights(evidence: Evidence) -> list[Verdict]:
+@claim("§3.1", printed="0.3, 0.7", criterion=AGREE, kind=THEOREM)
+def judge_weights(evidence: Evidence) -> Verdict:
     """With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels."""
     return compare(evidence.weights)
 
 
-@claim("table-2", "table 2", printed="75 numbers; mean nDCG 0.28, 0.17, 0.39", criterion=AGREE)
-def judge_table_2(evidence: Evidence) -> list[Verdict]:
+@claim("table 2", printed="75 numbers; mean nDCG 0.28, 0.17, 0.39", criterion=AGREE)
+def judge_table_2(evidence: Evidence) -> Verdict:
     """DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means."""
     return compare(evidence.second)
 
 
 @claim(
-    "doubling",
     "table 2",
     printed="nDCG 0.28 → 0.17, NDCNG 0.39",
     criterion=f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
     kind=THEOREM,
 )
-def judge_doubling(evidence: Evidence) -> list[Verdict]:
+def judge_doubling(evidence: Evidence) -> Verdict:
     """Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is."""
     (plain, twice), (normed, normed_twice) = evidence.doubled_means["nDCG"], evidence.doubled_means["NDCNG"]
     here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
     printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
-    return [decide(printed and abs(normed - normed_twice) < SAME, here)]
+    return decide(printed and abs(normed - normed_twice) < SAME, here)
 
 
 @claim(
-    "shift",
     "§3.2",
     printed="rule",
     criterion=f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
     kind=THEOREM,
 )
-def judge_shift(evidence: Evidence) -> list[Verdict]:
+def judge_shift(evidence: Evidence) -> Verdict:
     """Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes."""
     values = evidence.shifted_values
     here = "; ".join(
         f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
         for name, (plain, moved, higher) in values.items()
     )
-    return [decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)]
+    return decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)
 
 
 @claim(
-    "binary",
     "§5",
     printed="words",
     criterion=f"µAP is AP of the documents of the higher level, to within {SAME:g}",
     kind=THEOREM,
+    split=lambda evidence: evidence.binary.items(),
 )
-def judge_binary(evidence: Evidence) -> list[Verdict]:
+def judge_binary(values: tuple[float, float]) -> Verdict:
     """Where only two levels exist, µAP is AP."""
-    return [
-        decide(abs(graded - plain) < SAME, f"µAP {graded:.4f}, AP {plain:.4f}", name)
-        for name, (graded, plain) in evidence.binary.items()
-    ]
+    graded, plain = values
+    return decide(abs(graded - plain) < SAME, f"µAP {graded:.4f}, AP {plain:.4f}")
 
 
 EXPERIMENT = Experiment(
