@@ -45,7 +45,7 @@ def test_every_cell_is_either_proved_or_refuted(found):
     assert refuted | set(PROOFS) == set(found)
     assert len(cells(found)) == len(rows()) * len(AXIOMS)
     failing, falling, refuted_proofs = observations(found)
-    assert failing.answer.startswith(f"Of {len(found)} pairs of a measure and an axiom {len(refuted)} have")
+    assert failing.answer.startswith(f"{len(refuted)} of {len(found)} pairs of a measure and an axiom have")
     assert falling.answer.startswith("xGAP: ") and falling.answer.count(";") == 0 and refuted_proofs.answer == "none"
 
 

@@ -24,14 +24,7 @@ EXPERIMENTS = experiments()
 
 
 def s11_tables(key):
-    real = tables.Evidence(
-        tables.table_1(),
-        tables.table_2(),
-        tables.weights(),
-        tables.double_grades(),
-        tables.shift_grades(),
-        tables.two_levels(),
-    )
+    real = tables.gather()
     off = lambda cells: [cells[0]._replace(printed="7"), *cells[1:]]  # a paper that prints another number
     return {
         "judge_table_1": real._replace(first=off(real.first)),
@@ -39,7 +32,7 @@ def s11_tables(key):
         "judge_weights": real._replace(weights=off(real.weights)),
         "judge_doubling": real._replace(doubled_means=real.doubled_means | {"NDCNG": (0.3942, 0.3)}),
         "judge_shift": real._replace(shifted_values={"muAP": (0.4, 0.5, 0.6)}),
-        "judge_binary": real._replace(binary={"levels 1 and 2": real.binary["levels 1 and 2, as they are"]}),
+        "judge_binary": real._replace(binary={"levels 1 and 2": real.binary["levels 1 and 2, not shifted"]}),
     }[key]
 
 
@@ -337,7 +330,7 @@ def test_too_little_data_is_said_once_and_not_drawn():
     assert verdict.word == UNTESTED and verdict.data == "1 smaller panel" and "fewer than 5 topics" in verdict.here
     assert pools.draw_figures(pools.Evidence(small, [])) == {}
     drawn = pools.draw_figures(pools.Evidence([*small, *evidence.panels], []))["pools"]
-    assert f"Too small to be drawn: {small[0].panel}." in drawn.title
+    assert f"Too small to show: {small[0].panel}." in drawn.title
     assert {row["panel"] for row in drawn.chart.to_dict()["data"]["values"]} == {str(evidence.panels[0].panel)}
 
 

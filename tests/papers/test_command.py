@@ -43,7 +43,7 @@ def test_a_run_leaves_numbers_figures_and_a_page(tmp_path, capfd):
     page = (folder / "index.html").read_text()
     assert "seed 3" in page and page.count("✓&nbsp;holds") == 6 and "Theorems and constructions" in page
     out = capfd.readouterr().out
-    assert "The chance that a" in out and out.rstrip().splitlines()[-1].split() == ["F14", *"0000066"]
+    assert "The probability that a" in out and out.rstrip().splitlines()[-1].split() == ["F14", *"0000066"]
 
 
 def test_it_is_the_same_every_time():
@@ -103,10 +103,10 @@ def test_everything_is_found_by_the_papers_own_numbers(capfd):
     assert run(["papers", "claims", "f14", "eq", "5"]) == 0 and capfd.readouterr().out == "F14 eq. (5): xGAP: xGAP\n"
     assert run(["papers", "claims", "s11", "section", "3"]) == 0
     out = capfd.readouterr().out
-    assert "S11 §3.1: misprint: “AP^t = 0.3 - 0.0 = 0.3”; right: d^t = 0.3" in out and "S11 §3.2: scales" in out
+    assert "S11 §3.1: misprint: “AP^t = 0.3 - 0.0 = 0.3”; correct: d^t = 0.3" in out and "S11 §3.2: scales" in out
     assert out.rstrip().splitlines()[-1].split() == ["S11", *"0000022"], "both theorems, and no row for all papers"
     assert run(["papers", "claims", "f14", "figure", "7"]) == 2
-    assert "nothing is here of 'figure 7' of F14: its places are abstract, §3," in capfd.readouterr().err
+    assert "no entry for 'figure 7' of F14; the places are abstract, §3," in capfd.readouterr().err
     assert run(["papers", "claims", "f14", "figure", "1", "--format", "csv"]) == 2
 
 
@@ -272,7 +272,7 @@ def test_a_collection_that_cannot_be_read_is_named_and_the_others_are_used(tmp_p
         (["f14-limit"], "no experiment 'f14-limit': `gradely papers` lists them. Did you mean f14-limits?"),
         (
             ["f14-x"],
-            "f14-x needs real data that is not in nowhere: some/folder; --data names the folder that holds them",
+            "f14-x needs real data that is not in nowhere: some/folder; --data must name the folder that contains them",
         ),
         ([], "Missing argument 'NAME...'"),
     ],

@@ -147,7 +147,7 @@ def test_a_folder_of_ones_own_is_a_collection_and_the_papers_numbers_stand_besid
 
 def test_without_a_collection_the_error_says_what_to_put_where(tmp_path):
     (tmp_path / "runs").mkdir()
-    with pytest.raises(gradely.InputError, match=r"collections \(qrels\* .*, and 8 runs or more in runs\*/\)"):
+    with pytest.raises(gradely.InputError, match=r"collections \(qrels\* .*, and at least 8 runs in runs\*/\)"):
         reproduce("f14-tau", tmp_path)
     (tmp_path / "qrels").write_text("q 0 d 1\n")
     (tmp_path / "runs" / "one").write_text("q Q0 d 1 1 one\n")

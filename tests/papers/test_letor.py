@@ -37,7 +37,7 @@ def test_sizes_of_queries_may_be_in_a_file_beside(tmp_path):
         ("x qid:7 1:0.5", "a.txt.gz:1: expected label"),
         ("1 qid:7 1:0.5:3", "a.txt.gz:1: expected label"),
         ("nan qid:7 1:0.5", "a.txt.gz:1: expected a finite label"),
-        ("1 qid:7 0:0.5", "features that are numbered from 1 on"),
+        ("1 qid:7 0:0.5", "features numbered from 1"),
         ("1 qid:7 1:2 # docid = x\n0 qid:7 1:2 # docid = x", "a.txt.gz:2: duplicate document x of query 7"),
     ],
 )
@@ -45,5 +45,5 @@ def test_what_is_no_letor_is_named_by_its_line(tmp_path, line, said):
     write(tmp_path, a=f"{line}\n")
     with pytest.raises(InputError, match=said):
         read_letor(tmp_path, ["a.txt"])
-    with pytest.raises(InputError, match=r"no c.txt there"):
+    with pytest.raises(InputError, match=r"no c.txt in it"):
         read_letor(tmp_path, ["c.txt"])

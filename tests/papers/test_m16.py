@@ -275,7 +275,7 @@ def test_runs_leave_every_table_and_figure(name):
     outcome = experiment.run(Library(DATA), 0, ignore)
     made = files(experiment, outcome, 0)
     assert {f"{sheet}.csv" for sheet in outcome.sheets} < set(made)
-    assert (b"What came out" in made["index.html"]) == bool(experiment.claims)
+    assert (b"<h2>Results</h2>" in made["index.html"]) == bool(experiment.claims)
     assert all(made[f"{figure}.svg"].startswith(b"<svg") for figure in outcome.figures)
 
 
@@ -346,7 +346,7 @@ def test_the_authors_protocol_runs_on_their_files(tmp_path, month):
     outcome = experiment.run(Library(tmp_path), 0, ignore)
     assert [summary.lists for summary in outcome.evidence.summaries] == [2] * 8
     assert len(outcome.claims) == 1 + 4 * 8 and len(outcome.evidence.means) == 4 * 8
-    assert outcome.claims[0].here == "3 rankings for each topic, 110 items"
+    assert outcome.claims[0].here == "3 rankings per topic, 110 items"
     assert f"from {month}-03 to {month}-03" in outcome.done and "4 lists without any score" in outcome.done
     assert [row[1:] for row in outcome.sheets["months"].table.rows] == [[month, 2]] * 4
     news_items = google.read_news(tmp_path / "News.csv")
@@ -385,7 +385,7 @@ def test_the_authors_protocol_runs_on_their_files(tmp_path, month):
             ",".join("x" * 101) + "\n2014-09-01 00:00:00,1\n",
             ":2: expected a time and 100 ids",
         ),
-        ("RankTable_Obama.csv.gz", ",".join("x" * 101) + "\n", "no list has an item of the last 48 hours"),
+        ("RankTable_Obama.csv.gz", ",".join("x" * 101) + "\n", "no list has a tweeted item of the last 48 hours"),
     ],
 )
 def test_files_of_another_form_are_refused(tmp_path, name, text, said):

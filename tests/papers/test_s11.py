@@ -236,12 +236,12 @@ def test_recommenders_by_hand():
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ((0.1, 0.5, 0.1), " µMAP and NDCNG move by less than 25% of what nDCG moves by, as in the paper's figures."),
+        ((0.1, 0.5, 0.1), " µMAP and NDCNG move by less than 25% of nDCG's move, as in the paper's figures."),
         ((0.2, 0.5, 0.1), ""),
-        ((0.6, 0.5, 0.1), " µMAP moves farther than nDCG: here the number of levels does matter, against the paper."),
+        ((0.6, 0.5, 0.1), " µMAP moves more than nDCG: contrary to the paper, the number of levels matters."),
         (
             (0.6, 0, 0.1),
-            " µMAP and NDCNG move farther than nDCG: here the number of levels does matter, against the paper.",
+            " µMAP and NDCNG move more than nDCG: contrary to the paper, the number of levels matters.",
         ),
         ((0.0, 0.0, 0.0), ""),
     ],
@@ -276,8 +276,8 @@ def test_film_ratings_on_a_part_of_the_users():
         changes = {name: ratings.change(records, task, name) for name in ratings.MEASURES}
         assert max(changes["µMAP"], changes["NDCNG"]) < changes["nDCG"] / 4
     answers = [found.answer for found in ratings.observations(records)]
-    assert ["less than 25% of what nDCG" in answer for answer in answers] == [False, True, False, True, False, False]
-    assert ["farther than nDCG" in answer for answer in answers] == [False, False, True, False, True, False]
+    assert ["less than 25% of nDCG's" in answer for answer in answers] == [False, True, False, True, False, False]
+    assert ["more than nDCG" in answer for answer in answers] == [False, False, True, False, True, False]
     assert ratings.order(records, "films they rated", "µMAP", 10)[0] == "mean rating"
     assert ratings.order(records, "all films new to them", "µMAP", 10) == ["item–item", "popularity", "mean rating"]
     shifts = ratings.by_shift(ratings.Ratings(some, ratings.hold_out(some, 1)))
@@ -285,9 +285,8 @@ def test_film_ratings_on_a_part_of_the_users():
         one["µMAP"] > two["µMAP"] for one, two in zip(shifts[::2], shifts[1::2], strict=True)
     )
     assert "mean rating: µMAP" in ratings.shift(shifts).answer
-    assert len(ratings.chart(records).to_dict()["vconcat"]) == 2 and "recommenders" in ratings.describe_reordering(
-        records
-    )
+    assert len(ratings.chart(records).to_dict()["vconcat"]) == 2
+    assert ratings.describe_reordering(records).startswith("Only by nDCG of all films new to them")
 
 
 def test_the_rank_correlation_is_scipys():

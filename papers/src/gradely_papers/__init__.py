@@ -1,4 +1,4 @@
-"""The experiments of the papers that the measures come from, each to be run again."""
+"""Repeat the experiments of the papers that introduced gradely's measures."""
 
 from importlib import import_module
 from pathlib import Path
@@ -70,7 +70,7 @@ MODULES = (
     "moniz2016.outlook",
     "moniz2016.difference",
 )
-"""modules of this package, each with an EXPERIMENT; a new one needs a line here and nothing else"""
+"""modules of this package, each with an EXPERIMENT; a new one needs only a line here"""
 
 
 def experiments() -> dict[str, Experiment]:
@@ -80,13 +80,13 @@ def experiments() -> dict[str, Experiment]:
 
 
 def items(paper: str) -> tuple[Item, ...]:
-    """Return the definitions of a paper, and whatever else of it makes no claim."""
+    """Return the definitions of a paper, and its other parts without a claim."""
     out: tuple[Item, ...] = import_module(f"{__name__}.{FOLDERS[paper]}").ITEMS
     return out
 
 
 def misprints(paper: str) -> tuple[Misprint, ...]:
-    """Return what a paper prints and does not mean."""
+    """Return the misprints of a paper."""
     out: tuple[Misprint, ...] = import_module(f"{__name__}.{FOLDERS[paper]}").MISPRINTS
     return out
 
@@ -101,7 +101,7 @@ def experiment(name: str) -> Experiment:
 
 
 def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: Report = ignore) -> Outcome:
-    """Run an experiment of a paper again; `gradely papers` lists them.
+    """Repeat an experiment of a paper; `gradely papers` lists them.
 
     `data` is the folder of public data sets. The outcome has claims, tables (`sheets`) and altair charts (`figures`).
     """
@@ -112,11 +112,11 @@ def reproduce(name: str, data: str | Path = FOLDER, *, seed: int = 0, progress: 
 
 
 def check_data(selection: list[Experiment], library: Library) -> None:
-    """Raise where an experiment lacks its data, before long work."""
+    """Raise an error if an experiment lacks its data."""
     for entry in selection:
         missing = library.find_missing(entry.needs)
         if missing:
             raise InputError(
                 f"{entry.name} needs real data that is not in {library.folder}: {entry.data or ', '.join(missing)};"
-                " --data names the folder that holds them"
+                " --data must name the folder that contains them"
             )

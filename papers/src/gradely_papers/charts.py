@@ -18,7 +18,7 @@ def draw_lines(
     size: int = 50,
     title: str | None = None,
 ) -> Any:
-    """Return lines through points of some size, one for each value of a column."""
+    """Return lines with points of this size, one for each value of a column."""
     points = altair().OverlayMarkDef(size=size)
     return draw(records).mark_line(point=points).encode(x=x, y=y, **categories(column, order, title=title))
 
@@ -26,12 +26,12 @@ def draw_lines(
 def draw_dashes(
     records: Sequence[Mapping[str, Any]], x: Any, y: Any, column: str, order: Sequence[Any], title: str | None = None
 ) -> Any:
-    """Return lines without points, one for each value of a column, by colour and by dashes."""
+    """Return lines without points, one for each value of a column, told apart by colour and dashes."""
     return draw(records).mark_line(strokeWidth=2).encode(x=x, y=y, **categories(column, order, "strokeDash", title))
 
 
 def panels(chart: Any, by: str, columns: int, *, order: Sequence[str] | None = None) -> Any:
-    """Return a chart once for each value of a column, side by side, each with its own axes, all on one scale."""
+    """Return a panel for each value of a column, with axes of its own and the same scale."""
     sort = {} if order is None else {"sort": list(order)}
     facets = chart.facet(altair().Facet(f"{by}:N", title=None, **sort), columns=columns)
     return style(facets.resolve_axis(x="independent", y="independent"))

@@ -26,30 +26,30 @@ from gradely_papers.verdicts import MARKS
 
 ALL = "all"
 WIDTH = 100
-"""where standard output is no terminal"""
+"""the width if standard output is not a terminal"""
 
 
 @click.group("papers", invoke_without_command=True)
 @click.pass_context
 def papers(context: click.Context) -> None:
-    """List the experiments of the papers that the measures come from, and count the verdicts on their claims.
+    """List the experiments of the papers that introduced the measures, with counts of verdicts on their claims.
 
-    `papers claims` shows every claim with its recorded verdicts, and `papers run NAME` runs an experiment again.
+    `papers claims` shows every claim with its recorded verdicts, and `papers run NAME` repeats an experiment.
     """
     if context.invoked_subcommand is None:
         say(f"{listing()}\n{RECORDED}\n\n{to_text(count(read_record()))}\n{HINTS}")
 
 
-RECORDED = "Verdicts on the papers' claims on public data, as recorded (`gradely papers run all`, seed 0):"
+RECORDED = "Recorded verdicts on the papers' claims, on public data (`gradely papers run all`, seed 0):"
 HINTS = """\
 `gradely papers claims [PAPER]` shows each claim with its criterion, our numbers and the verdicts, and
-`gradely papers claims F14 table 2` all that is here of one figure, table, section or equation.
-`gradely papers run NAME --data DIR` runs an experiment again, `gradely papers run all --data DIR` all of them.
+`gradely papers claims F14 table 2` shows everything about one figure, table, section or equation.
+`gradely papers run NAME --data DIR` repeats an experiment, and `gradely papers run all --data DIR` repeats all.
 """
 
 
 def listing() -> str:
-    """Return the papers, one line for each experiment, and which data they need."""
+    """Return the list of papers, a line for each experiment, and the data that they need."""
     every = experiments().values()
     rows = [[entry.name, entry.part, entry.shows] for entry in every]
     data = dict.fromkeys(entry.required_data for entry in every if entry.required_data)
@@ -59,7 +59,7 @@ def listing() -> str:
         for line in _wrap(f"{', '.join(entry.name for entry in every if entry.required_data == needed)}: {needed}", 0)
     )
     titles = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
-    return f"{titles}\n{to_text(Table(['name', 'part', 'what it shows'], rows))}\nData that they need:\n{needs}"
+    return f"{titles}\n{to_text(Table(['name', 'part', 'what it shows'], rows))}\nRequired data:\n{needs}"
 
 
 @papers.command("claims")
@@ -76,14 +76,14 @@ def listing() -> str:
 def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
     """Show every claim of the papers, or of one PAPER, with its criterion and its recorded verdicts.
 
-    PLACE is a figure, table, section or equation of the paper, such as `table 2`, and shows all that is here of it:
-    definitions, experiments with their tables and figures, misprints and claims.
+    PLACE is a figure, table, section or equation of the paper, such as `table 2`. The command then shows its
+    definitions, experiments with tables and figures, misprints and claims.
     """
     chosen = [paper] if paper else [*PAPERS]
     entries = [entry for entry in read_record() if entry.paper in chosen]
     if paper and place:
         if form != "text":
-            raise InputError(f"what is here of one place of a paper is shown as text: leave --format {form} out")
+            raise InputError(f"one place of a paper is always shown as text: omit --format {form}")
         say(show_place(paper, " ".join(place), entries))
     elif form == "csv":
         say(to_csv(entries))
@@ -94,11 +94,11 @@ def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
 
 
 def show_place(paper: str, typed: str, entries: list[Assessment]) -> str:
-    """Return what is here of one place of a paper: things that make no claim, then the claims."""
+    """Return the entries of one place of a paper, claims last."""
     places, name = find_places(paper, entries), read_place(typed)
     found = select_place(places, name)
     if not found:
-        raise InputError(f"nothing is here of {typed!r} of {paper}: its places are {', '.join(places)}")
+        raise InputError(f"no entry for {typed!r} of {paper}; the places are {', '.join(places)}")
     others = (
         f"{paper} {place}: {thing.text}" for place, things in found.items() for thing in things if not thing.claim
     )
@@ -108,7 +108,7 @@ def show_place(paper: str, typed: str, entries: list[Assessment]) -> str:
 
 
 def show(entries: list[Assessment]) -> str:
-    """Return the claims one below the other, wrapped to the width of the terminal, and the counts below."""
+    """Return the claims, wrapped to the width of the terminal, followed by the counts."""
     lines = []
     for kind in (CLAIM, THEOREM):
         for group in by_claim(of_kind(entries, kind)):
@@ -130,8 +130,8 @@ def _describe(group: list[Assessment]) -> Iterator[str]:
 
 
 def show_misprints(paper: str) -> str:
-    """Return the misprints of a paper, one below the other; nothing where there are none."""
-    texts = (f"{paper} {where} prints {printed}. Right: {right}." for where, printed, right in misprints(paper))
+    """Return the misprints of a paper, or an empty string if there are none."""
+    texts = (f"{paper} {where} prints {printed}. Correct: {right}." for where, printed, right in misprints(paper))
     lines = [line for text in texts for line in _wrap(text, 0)]
     return "".join(f"{line}\n" for line in ["", f"Misprints in {paper}:", *lines]) if lines else ""
 
@@ -160,7 +160,7 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
     show_default=True,
     type=options.FOLDER,
     metavar="DIR",
-    help="The folder that holds the data sets, each in a folder named as `gradely papers` names it.",
+    help="The folder with the data sets, each in a folder with its name in `gradely papers`.",
 )
 @click.option(
     "--out",
@@ -172,10 +172,10 @@ def _complete_names(_context: click.Context, _parameter: click.Parameter, incomp
 )
 @click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Random seed.")
 def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
-    """Run experiments by NAME, or all: numbers as CSV, figures as SVG and PNG, and a page, each in its folder.
+    """Repeat experiments by NAME, or all.
 
-    `all` skips an experiment whose libraries are not installed, or whose data is not there or cannot be read, says so,
-    and runs the others.
+    Each experiment writes a page, tables as CSV, and figures as SVG and PNG to a folder of its own. `all` reports and
+    skips experiments that lack a library or readable data.
     """
     from gradely.report.page import check_installed
 
@@ -200,13 +200,13 @@ def run(names: tuple[str, ...], data: str, out: str, seed: int) -> None:
             Path(out),
             {"index.html": results.overview(outcomes, entries).encode(), "claims.csv": to_csv(entries).encode()},
         )
-        say(f"\nevery claim: {Path(out) / 'index.html'}\n{to_text(count(entries))}")
+        say(f"\nall claims: {Path(out) / 'index.html'}\n{to_text(count(entries))}")
     else:
         say(show(entries))
 
 
 def check_folder(path: str) -> None:
-    """Raise now, before long work, where a folder cannot be made or written to."""
+    """Raise an error before long work if a folder cannot be created or written to."""
     folder = os.path.abspath(path)
     while not os.path.exists(folder):
         folder = os.path.dirname(folder)
@@ -217,7 +217,7 @@ def check_folder(path: str) -> None:
 
 
 def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], dict[Experiment, str]]:
-    """Return the experiments that are meant, and those that `all` leaves out for lack of data or libraries, and why."""
+    """Return the selected experiments, and the reason for each one that `all` skips."""
     if ALL not in names:
         selection = [experiment(name) for name in dict.fromkeys(names)]
         check_data(selection, library)
@@ -230,7 +230,7 @@ def choose(names: tuple[str, ...], library: Library) -> tuple[list[Experiment], 
 
 
 def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Found:
-    """Run an experiment with a bar of its progress, and say what it found."""
+    """Run an experiment with a progress bar, and print what it found."""
     with Bar({entry.name: 1}) as bar:
         found = carry_out(entry, library, seed, out, partial(bar, entry.name))
     tell(entry, found, out)
@@ -238,9 +238,9 @@ def run_one(entry: Experiment, library: Library, seed: int, out: Path) -> Found:
 
 
 def run_several(selection: list[Experiment], library: Library, seed: int, out: Path) -> dict[Experiment, Found]:
-    """Run experiments, as many at a time as there are processors; those that measure time run alone, at the end.
+    """Run one experiment per processor at a time, and those that measure time alone at the end.
 
-    An experiment whose data cannot be read fails by itself, and the others run.
+    If the data of an experiment cannot be read, the others still run.
     """
     together = [entry for entry in selection if not entry.timed] if can_fork() else []
     found: dict[Experiment, Found] = {}
@@ -265,24 +265,24 @@ def run_several(selection: list[Experiment], library: Library, seed: int, out: P
 
 
 def attempt(entry: Experiment, library: Library, seed: int, out: Path) -> Found:
-    """Run an experiment, or say why it could not be run."""
+    """Run an experiment, or return the reason if it fails."""
     try:
         return carry_out(entry, library, seed, out, ignore)
     except (GradelyError, OSError) as error:
         return Found([], [], {}, str(error))
-    except Exception as error:  # noqa: BLE001 - whatever is wrong with one experiment, the others run
+    except Exception as error:  # noqa: BLE001 - any failure of one experiment must not stop the others
         return Found([], [], {}, f"{type(error).__name__}: {error}")
 
 
 def carry_out(entry: Experiment, library: Library, seed: int, out: Path, progress: Report) -> Found:
-    """Run an experiment, and leave its tables, figures and page in its folder."""
+    """Run an experiment, and write its tables, figures and page to its folder."""
     outcome = entry.run(library, seed, progress)
     _write(out / entry.name, results.files(entry, outcome, seed))
     return Found.of(outcome)
 
 
 def tell(entry: Experiment, found: Found, out: Path) -> None:
-    """Say where the page of an experiment is, what it had to skip, and what it observed."""
+    """Print the path of the page, the data that was skipped, and the observations."""
     say(f"{entry.name}: {out / entry.name / 'index.html'}\n")
     say("".join(f"  {name} is skipped: {reason}\n" for name, reason in found.skipped.items()))
     say("".join(f"  {observation.question} {observation.answer}\n" for observation in found.observations))

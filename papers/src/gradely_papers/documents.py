@@ -1,4 +1,4 @@
-"""The documents about the papers: a row for each claim, and a page for each paper."""
+"""Documents about the papers: a row for each claim, and a page for each paper."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -28,20 +28,20 @@ class Headings:
         return self._titles[group[0].paper, group[0].where, group[0].claim]
 
     def link(self, text: str, group: Sequence[Assessment], page: str = "") -> str:
-        """Return a link to a claim: on the same page, or on another one."""
+        """Return a link to a claim on the same page or on another one."""
         anchor = re.sub(r"[^\w\- ]", "", self.title(group).lower()).replace(" ", "-")
         return f"[{text}]({page}#{anchor})"
 
 
 def list_claims(entries: list[Assessment]) -> str:
-    """Return one row per claim, then the theorems, as the documents show them."""
+    """Return a table of the claims, then one of the theorems."""
     headings = Headings(entries)
     claims, theorems = (tabulate(of_kind(entries, kind), headings) for kind in (CLAIM, THEOREM))
     return f"{claims}\n### Theorems and constructions\n\n{theorems}"
 
 
 def tabulate(entries: Sequence[Assessment], headings: Headings) -> str:
-    """Return one row per claim: where, the paper's words, the criterion, and how often each verdict was given."""
+    """Return a row for each claim: its place, what the paper says, the criterion and the counts of verdicts."""
     rows: list[list[Cell]] = []
     for group in by_claim(entries):
         first = group[0]
@@ -59,17 +59,14 @@ def tabulate(entries: Sequence[Assessment], headings: Headings) -> str:
 
 
 def document(paper: str, entries: list[Assessment]) -> str:
-    """Return the page about one paper: where everything of it is, and each claim with its verdict on each set of data.
-
-    The paper's own numbers lead to definitions, experiments, misprints and claims.
-    """
+    """Return the page about one paper: an index, the misprints, and each claim with its verdict on each set of data."""
     own = [entry for entry in entries if entry.paper == paper]
     headings = Headings(own)
     parts = [
-        f"# {paper}: every claim, data set by data set\n",
+        f"# {paper}: all claims and verdicts\n",
         "<!-- Written by `make docs` from the record of verdicts. -->\n",
-        f"{PAPERS[paper]}. [What was claimed and found](../papers.md), in short. {KEY}.\n",
-        f"## By the paper's own numbers\n\n{INDEX}\n\n{tabulate_places(find_places(paper, own), headings)}",
+        f"{PAPERS[paper]}. The [summary](../papers.md) has the main claims and findings. {KEY}.\n",
+        f"## Index by the paper's own numbers\n\n{INDEX}\n\n{tabulate_places(find_places(paper, own), headings)}",
     ]
     if misprints(paper):
         table = Table(list(Misprint._fields), [list(misprint) for misprint in misprints(paper)])
@@ -82,20 +79,20 @@ def document(paper: str, entries: list[Assessment]) -> str:
 
 
 INDEX = (
-    "An experiment is followed by the names of its tables (`.csv`) and figures (`.svg`, `.png`), and a claim by its"
+    "Experiments are followed by the names of their tables (`.csv`) and figures (`.svg`, `.png`), and claims by their"
     " verdicts."
 )
 
 
 def tabulate_places(places: Mapping[str, list[Thing]], headings: Headings) -> str:
-    """Return what is here of each place of a paper, a row for each thing, claims with a link to their section."""
+    """Return the index as a table, with links from claims to their sections."""
     rows: list[list[Cell]] = []
     for name, things in places.items():
         for i, thing in enumerate(things):
             text = escape_markdown(thing.text)
             linked = headings.link(text, thing.claim) if thing.claim else text
             rows.append(["" if i else name, linked, tally(entry.verdict for entry in thing.claim)])
-    return to_markdown(Table(["in the paper", "here", "verdicts"], rows), escape=False)
+    return to_markdown(Table(["in the paper", "in gradely", "verdicts"], rows), escape=False)
 
 
 def _section(group: Sequence[Assessment], title: str) -> str:

@@ -1,4 +1,4 @@
-"""What an experiment is: the data it works on, the claims it tests, and what comes out of it."""
+"""An experiment: its data, its claims and its outcome."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.util import find_spec
@@ -11,32 +11,32 @@ from gradely_papers.progress import Report
 from gradely_papers.verdicts import UNTESTED, Record, UntestableError, Verdict
 
 FOLDER = "data"
-"""where real data is looked for by default"""
+"""the default folder of real data"""
 
 
 class Library:
-    """A folder of public data sets, each in a folder of its own."""
+    """A folder of public data sets, one folder each."""
 
     def __init__(self, folder: str | Path = FOLDER) -> None:
-        """Look in this folder; it need not be there for experiments that need no data."""
+        """Use this folder, which need not exist if no data is needed."""
         self.folder = Path(folder)
         self.skipped: dict[str, str] = {}
-        """folders that could not be read, and why"""
+        """the reason for each folder that could not be read"""
 
     def path(self, name: str) -> Path:
-        """Return the path of something in the library; say what is needed where it is not there."""
+        """Return the path of a file or folder, or raise an error that names it."""
         path = self.folder / name
         if not path.exists():
-            raise InputError(f"{path}: not found; --data names the folder that holds {name}")
+            raise InputError(f"{path}: not found; --data must name the folder that contains {name}")
         return path
 
     def find_missing(self, names: tuple[str, ...]) -> list[str]:
-        """Return those that are not there; * and ** stand for any names."""
+        """Return the names that match nothing; * and ** are wildcards."""
         return [name for name in names if not any(self.folder.glob(name))]
 
 
 CLAIM, THEOREM = "claim", "theorem"
-"""a statement about data; or one of mathematics: a closed form, a limit, or a consequence of a construction"""
+"""a statement about data; a mathematical statement: a closed form, a limit, a consequence of a construction"""
 
 
 def _whole(evidence: Any) -> Iterable[tuple[str, Any]]:
@@ -55,7 +55,7 @@ class Claim(NamedTuple):
     printed: str
     """the paper's number, or how it makes the claim: in words, by a figure"""
     criterion: str
-    """when the claim holds; decide this before you look at the data"""
+    """when the claim holds; decide it before you look at the data"""
     judge: Callable[[Any], Verdict]
     """returns the verdict on one set of data"""
     quote: str = ""
@@ -63,7 +63,7 @@ class Claim(NamedTuple):
     kind: str = CLAIM
     """a claim about data, or a theorem; a theorem that holds shows that the program is right, and nothing else"""
     split: Callable[[Any], Iterable[tuple[str, Any]]] = _whole
-    """returns the name and the evidence of each set of data, or an UntestableError in place of the evidence"""
+    """returns the name and the evidence of each set of data; an UntestableError replaces evidence that is missing"""
 
     def test(self, evidence: Any) -> list[Verdict]:
         """Return the verdict on each set of data."""
@@ -97,7 +97,7 @@ def claim(
 
 
 class Assessment(NamedTuple):
-    """A claim beside what came out on one set of data, all in words."""
+    """A claim with its verdict on one set of data, as text."""
 
     paper: str
     experiment: str
@@ -110,44 +110,44 @@ class Assessment(NamedTuple):
     criterion: str
     data: str
     here: str
-    """our numbers, or why there are none"""
+    """our numbers, or the reason for having none"""
     verdict: str
     """holds, differs, undecided or cannot be tested"""
 
     @property
     def words(self) -> str:
-        """What the paper says, with its own words where it has such a sentence."""
+        """What the paper says, followed by its own words if it has such a sentence."""
         return f"{self.claim} (“{self.quote}”)" if self.quote else self.claim
 
 
 class Observation(NamedTuple):
-    """Something that we asked beyond the paper, and the answer."""
+    """A question that the paper does not ask, and the answer."""
 
     question: str
     answer: str
 
 
 class Sheet(NamedTuple):
-    """A table with what it shows."""
+    """A table with its title."""
 
     title: str
     table: Table
 
     @classmethod
     def of(cls, title: str, records: Sequence[Record], digits: int = 4) -> "Sheet":
-        """Make it from at least one record; `digits` is the number of decimals."""
+        """Make a table of one record or more, rounded to `digits` decimals."""
         return cls(title, Table.of(records, digits))
 
 
 class Figure(NamedTuple):
-    """An altair chart with what it shows."""
+    """An altair chart with its title."""
 
     title: str
     chart: Any
 
 
 class Item(NamedTuple):
-    """Something of a paper that makes no claim, such as a definition, and where it is here."""
+    """A part of a paper without a claim, such as a definition, and its counterpart in gradely."""
 
     where: str
     what: str
@@ -155,46 +155,46 @@ class Item(NamedTuple):
 
 
 class Misprint(NamedTuple):
-    """Something that a paper prints and does not mean."""
+    """A misprint in a paper, and the correct text."""
 
     where: str
     printed: str
-    right: str
+    correct: str
 
 
 class Outcome(NamedTuple):
-    """The outcome of an experiment: what was done, tables and figures by name, and what came out.
+    """The outcome of an experiment: what was done, tables and figures by name, verdicts and observations.
 
-    What came out are verdicts on claims and answers to questions, both from the numbers of that run: a conclusion that
-    was written beforehand has no place here, since anyone's data may contradict it.
+    Verdicts and observations follow from the numbers of the run. No conclusion is written in advance, since other data
+    may contradict it.
     """
 
     done: str
     evidence: Any
-    """what the claims of the experiment are tested on"""
+    """the input of the tests of the claims"""
     sheets: dict[str, Sheet]
     figures: dict[str, Figure]
     observations: Sequence[Observation] = ()
-    """what came out that the paper does not speak of"""
+    """answers to questions that the paper does not ask"""
     claims: Sequence[Assessment] = ()
-    """the claims of the paper, each with its verdict"""
+    """the claims of the paper with their verdicts"""
     skipped: Mapping[str, str] = {}
-    """folders of data that could not be read, and why"""
+    """the reason for each folder of data that could not be read"""
 
 
 Work: TypeAlias = Callable[[Library, int, Report], Outcome]
-"""From data, seed and what takes the progress to the outcome."""
+"""Takes the data, the seed and a progress callback, and returns the outcome."""
 
 
 class Experiment(NamedTuple):
     """An experiment of a paper."""
 
     name: str
-    """begins with the paper, a key of PAPERS in small letters"""
+    """begins with the key of its paper in PAPERS, in lower case"""
     part: str
     """the figure or table of the paper"""
     shows: str
-    """what it shows, in a line"""
+    """a line that says what it shows"""
     summary: str
     """what the paper claims, in a few sentences"""
     work: Work
@@ -202,15 +202,15 @@ class Experiment(NamedTuple):
     """figures, tables or sections of the paper, each with the names of tables and figures here"""
     claims: tuple[Claim, ...] = ()
     needs: tuple[str, ...] = ()
-    """files and folders of real data, relative to the data folder; * and ** stand for any names"""
+    """files and folders of real data, relative to the data folder; * and ** are wildcards"""
     data: str = ""
-    """the data in words, where `needs` does not say enough"""
+    """a description of the data, if `needs` does not say enough"""
     optional: bool = False
-    """true where the data is not public, so that `run all` skips the experiment where it is absent"""
+    """true if the data is not public"""
     libraries: tuple[str, ...] = ()
-    """modules of heavy libraries, each in the extra of its name; `run all` skips the experiment where one is absent"""
+    """modules of optional libraries, each in the extra of the same name"""
     timed: bool = False
-    """true where it measures time, so that nothing may run beside it"""
+    """true if it measures time; nothing else may then run"""
 
     @property
     def paper(self) -> str:
@@ -219,31 +219,31 @@ class Experiment(NamedTuple):
 
     @property
     def required_data(self) -> str:
-        """What data it needs, in words."""
+        """A description of the data that it needs."""
         return self.data or ", ".join(self.needs)
 
     @property
     def missing_libraries(self) -> list[str]:
-        """Which of its libraries are not installed."""
+        """The libraries that it needs and that are not installed."""
         return [name for name in self.libraries if find_spec(name) is None]
 
     @property
     def skip_reason(self) -> str:
-        """Why `run all` skips it, where it does."""
+        """The reason if `run all` skips it."""
         return f"it needs {' and '.join(self.missing_libraries) or self.required_data}"
 
     def run(self, library: Library, seed: int, progress: Report) -> Outcome:
-        """Do the work, then test every claim on what came out."""
+        """Do the work, then test every claim on the evidence."""
         own = Library(library.folder)
         outcome = self.work(own, seed, progress)
         tested = [self.assess(claim, verdict) for claim in self.claims for verdict in claim.test(outcome.evidence)]
         return outcome._replace(claims=tested, skipped=own.skipped)
 
     def assess(self, claim: Claim, verdict: Verdict) -> Assessment:
-        """Return one of its claims beside a verdict."""
+        """Return one of its claims with a verdict."""
         about = (claim.kind, claim.where, claim.says, claim.quote, claim.printed, claim.criterion)
         return Assessment(self.paper, self.name, *about, verdict.data, verdict.here, verdict.word)
 
     def leave_out(self, reason: str) -> list[Assessment]:
-        """Return its claims where it was not run, and why."""
+        """Return its claims as untested, for this reason."""
         return [self.assess(claim, Verdict(UNTESTED, reason)) for claim in self.claims]

@@ -1,4 +1,4 @@
-"""Where everything of a paper is here, by the paper's own numbers: of sections, equations, tables and figures."""
+"""An index of each paper by its own sections, equations, tables and figures."""
 
 import re
 from collections import defaultdict
@@ -10,7 +10,7 @@ from gradely_papers.experiment import Assessment
 from gradely_papers.results import by_claim
 
 ORDER = ("abstract", "§", "eq.", "table", "figure", "outlook")
-"""in which places are listed"""
+"""the order of the places"""
 PATTERN = re.compile(
     r"(?P<word>abstract|outlook)|§(?P<first>\d+)-(?P<last>\d+)|(?P<section>§[\d.]*\d)"
     r"|(?P<kind>table|figure)s? (?P<one>\d+)(?: and (?P<two>\d+))?|(?P<equation>\(\d+\))"
@@ -18,7 +18,7 @@ PATTERN = re.compile(
 
 
 def places_of(where: str) -> list[str]:
-    """Return the single places of a paper that are meant.
+    """Return the places of a paper that a text names, one by one.
 
     >>> places_of("§6, tables 2 and 3"), places_of("abstract, §3-5, eq. (7)")
     (['§6', 'table 2', 'table 3'], ['abstract', '§3', '§4', '§5', 'eq. (7)'])
@@ -41,11 +41,11 @@ SPELLINGS = (
     (r"\btab[a-z]*\.?\s*", "table "),
     (r"\beq[a-z]*\.?\s*\(?(\d+)\)?", r"(\1)"),
 )
-"""how people write places, and what is meant"""
+"""spellings of places, and their standard form"""
 
 
 def read_place(typed: str) -> str:
-    """Return the place that somebody means, as it was typed if it is none.
+    """Return the place that was typed, or the unchanged text if it is not a place.
 
     >>> [read_place(typed) for typed in ("Fig. 4", "section 2.1", "2.1", "eq 4", "chapter 1")]
     ['figure 4', '§2.1', '§2.1', 'eq. (4)', 'chapter 1']
@@ -57,20 +57,20 @@ def read_place(typed: str) -> str:
 
 
 class Thing(NamedTuple):
-    """What is here of some place of a paper: a definition, tables and figures, a misprint, or a claim."""
+    """An entry of the index: a definition, tables and figures, a misprint, or a claim."""
 
     text: str
     claim: list[Assessment]
-    """its verdicts, if it is one"""
+    """the verdicts of a claim; empty for other entries"""
 
 
 def find_places(paper: str, entries: Iterable[Assessment]) -> dict[str, list[Thing]]:
-    """Return what is here of each place of a paper, in the order of the paper."""
+    """Return the entries of each place of a paper, in the order of the paper."""
     own = [experiment for experiment in experiments().values() if experiment.paper == paper]
     found = [
         *((item.where, Thing(f"{item.what}: {item.here}", [])) for item in items(paper)),
         *((where, Thing(f"`{each.name}`: {names}", [])) for each in own for where, names in each.files),
-        *((where, Thing(f"misprint: {printed}; right: {right}", [])) for where, printed, right in misprints(paper)),
+        *((where, Thing(f"misprint: {printed}; correct: {right}", [])) for where, printed, right in misprints(paper)),
         *(
             (group[0].where, Thing(group[0].claim, group))
             for group in by_claim(entry for entry in entries if entry.paper == paper)
@@ -84,7 +84,7 @@ def find_places(paper: str, entries: Iterable[Assessment]) -> dict[str, list[Thi
 
 
 def select_place(places: Mapping[str, list[Thing]], name: str) -> dict[str, list[Thing]]:
-    """Return one of the places, a section with its subsections.
+    """Return one place; a section includes its subsections.
 
     >>> list(select_place({"§2": [], "§2.1": [], "§3": []}, "§2"))
     ['§2', '§2.1']

@@ -1,4 +1,4 @@
-"""Collections: folders of judgments and runs."""
+"""Collections: folders with judgments and runs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ from gradely_papers.progress import Report, over_runs, part
 T = TypeVar("T")
 
 LEAST, FEWEST = 8, 4
-"""with fewer runs than the first, τ says little and no claim is tested; with fewer than the second nothing is shown"""
+"""the fewest runs on which a claim is tested, since τ says little on fewer; the fewest that are shown"""
 MOST = 4
-"""with more levels, the grid of g grows too large"""
+"""the most levels, since the grid of g grows with them"""
 NEEDS = ("**/runs*",)
 DATA = (
-    f"collections (qrels* with 2 to {MOST} levels of relevance, and {LEAST} runs or more in runs*/), such as"
+    f"collections (qrels* with 2 to {MOST} levels of relevance, and at least {LEAST} runs in runs*/), such as"
     " trec-covid-round1 and clef-ehealth-2015"
 )
 
@@ -34,15 +34,15 @@ class Collection(NamedTuple):
     qrels: Qrels
     runs: list[Path]
     folder: str
-    """the folder that the runs are in, since a collection may have several"""
+    """the folder of these runs; a collection may have several"""
 
     def __str__(self) -> str:
-        """Return its name with its runs."""
+        """Return its name and number of runs."""
         return f"{self.name} ({len(self.runs)} runs of {self.folder})"
 
     @property
     def levels(self) -> int:
-        """How many levels of relevance there are."""
+        """The number of levels of relevance."""
         return len(self.qrels.levels())
 
     def systems(self, progress: Report) -> StackedRuns:
@@ -53,15 +53,15 @@ class Collection(NamedTuple):
 def stack_runs(
     qrels: Qrels, runs: Mapping[str, Any] | Sequence[Any], settings: Settings, progress: Report
 ) -> StackedRuns:
-    """Read runs, {name: run} or paths, to be measured together later."""
+    """Read runs, given as {name: run} or as paths, to be measured together."""
     return stack(evaluate_all(qrels, name_runs(runs), {}, settings, over_runs(progress, len(runs))))
 
 
 def collections(library: Library) -> list[Collection]:
-    """Return the collections in the library: the folder itself, or the folders in it, that have judgments and runs.
+    """Return the collections in the library: the folder itself and the folders in it, if they have judgments and runs.
 
-    Of several folders of runs the one with the longest runs is taken, since runs that were cut short rank systems
-    otherwise than full ones.
+    If a collection has several folders of runs, the one with the longest runs is used, since truncated runs rank
+    systems differently.
     """
     folders = [library.folder, *sorted(path for path in library.folder.iterdir() if path.is_dir())]
     out = []
@@ -73,13 +73,13 @@ def collections(library: Library) -> list[Collection]:
             f"{each.name} has {count_of(len(each.runs), 'run')} and {count_of(each.levels, 'level')}" for each in out
         ]
         reasons = "".join(f"; {reason}" for reason in (*found, *library.skipped.values()))
-        raise InputError(f"{library.folder}: no collection here; --data names a folder of {DATA}{reasons}")
+        raise InputError(f"{library.folder}: no collection here; --data must name a folder with {DATA}{reasons}")
     return out
 
 
 @contextmanager
 def skipping(library: Library, name: str) -> Iterator[None]:
-    """Leave a folder out where it cannot be read, and keep its name and the reason."""
+    """Skip a folder that cannot be read, and record its name and the reason."""
     try:
         yield
     except (GradelyError, OSError, UnicodeError) as error:
@@ -89,7 +89,7 @@ def skipping(library: Library, name: str) -> Iterator[None]:
 def on_each(
     library: Library, selection: Sequence[Collection], work: Callable[[Collection, Report], T], progress: Report
 ) -> dict[str, T]:
-    """Do the same work on each collection, by name; those whose runs cannot be read are left out."""
+    """Return the result of the work on each collection by name, without collections that cannot be read."""
     out = {}
     for i, collection in enumerate(selection):
         with skipping(library, collection.name):
@@ -100,18 +100,18 @@ def on_each(
 
 
 def has_enough(collection: Collection, least: int = LEAST) -> bool:
-    """Return whether there are enough runs, and neither too few nor too many levels."""
+    """Return whether a collection has enough runs, and neither too few nor too many levels."""
     return len(collection.runs) >= least and 2 <= collection.levels <= MOST
 
 
 def _collection(folder: Path) -> list[Collection]:
-    """Return the collection in a folder; none where there is none."""
+    """Return the collection in a folder, or an empty list."""
     named = sorted([*folder.glob("*qrels*"), *folder.glob("qrels/*qrels*")])
     judged = [read_qrels(path) for path in named if path.is_file()]
     runs = {path.name: _files(path) for path in sorted(folder.glob("runs*")) if _files(path)}
     if not judged or not runs:
         return []
-    # the mean size of files tells full runs from cut ones without reading them
+    # the mean file size tells full runs from truncated ones without reading them
     size = {name: sum(path.stat().st_size for path in paths) / len(paths) for name, paths in runs.items()}
     name = max(size, key=size.__getitem__)
     qrels = max(judged, key=lambda qrels: len(qrels.levels()))

@@ -1,4 +1,4 @@
-"""Files of LETOR: documents of queries, each with a label and numbered features."""
+"""LETOR files: documents by query, with labels and numbered features."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -15,27 +15,30 @@ from gradely.errors import clip
 OHSUMED = "letor2-ohsumed"
 """the folder of LETOR 2.0"""
 PARTITIONS = tuple(f"S{number}.txt" for number in range(1, 6))
-"""its files"""
+"""the files in it"""
 
 
 class Documents(NamedTuple):
-    """Documents in the order of a file, those of a query one after the other."""
+    """Documents in the order of a file, query by query."""
 
     queries: list[str]
-    """of each document"""
+    """the query of each document"""
     names: list[str]
     labels: Floats
     features: Floats
-    """[documents, features], the first one in column 0; NaN where a file has NULL, 0 where it lists none"""
+    """[documents, features], the first one in column 0; NaN for NULL, 0 for features that a line omits"""
 
     def sizes(self) -> Ints:
-        """Return how many documents each query has, one after the other."""
+        """Return the number of documents of each query."""
         starts = [i for i, query in enumerate(self.queries) if i == 0 or query != self.queries[i - 1]]
         return np.diff([*starts, len(self.queries)])
 
 
 def read_letor(folder: Path, names: Sequence[str]) -> list[Documents]:
-    """Return the documents of each file, plain or packed, with as many features as the highest number in any file."""
+    """Return the documents of each file, plain or compressed.
+
+    Each has as many features as the highest number in any of the files.
+    """
     files = [list(_rows(_find(folder, name))) for name in names]
     width = max((number for rows in files for *_, values in rows for number in values), default=0)
     return [_tabulate(rows, width) for rows in files]
@@ -44,12 +47,12 @@ def read_letor(folder: Path, names: Sequence[str]) -> list[Documents]:
 def _find(folder: Path, name: str) -> Path:
     path = next(iter(sorted(folder.glob(f"{name}*"))), None)
     if path is None:
-        raise InputError(f"{folder}: no {name} there")
+        raise InputError(f"{folder}: no {name} in it")
     return path
 
 
 def _rows(path: Path) -> Iterator[tuple[str, str, float, dict[int, float]]]:
-    """Yield query, document, label and features by number of each line."""
+    """Yield the query, document, label and numbered features of each line."""
     seen: set[tuple[str, str]] = set()
     for number, query, doc, (label, *pairs) in read_lines(Source(path)):
         try:
@@ -60,7 +63,7 @@ def _rows(path: Path) -> Iterator[tuple[str, str, float, dict[int, float]]]:
             line = b" ".join((label, *pairs))
             raise InputError(f"{path}:{number}: expected {EXPECTED}, found {clip(line)}") from None
         if not np.isfinite(grade) or min(values, default=1) < 1:
-            raise InputError(f"{path}:{number}: expected a finite label, and features that are numbered from 1 on")
+            raise InputError(f"{path}:{number}: expected a finite label, and features numbered from 1")
         if (query, doc) in seen:
             raise InputError(f"{path}:{number}: duplicate document {doc} of query {query}")
         seen.add((query, doc))

@@ -1,10 +1,10 @@
-"""Progress: how much of the work is done, and which share of it a part is."""
+"""Callbacks that report progress, as a whole and by part."""
 
 from collections.abc import Callable
 from typing import TypeAlias
 
 Report: TypeAlias = Callable[[float], None]
-"""Takes the share of the work that is done, from 0 to 1."""
+"""Called with the share of the work that is done, from 0 to 1."""
 
 
 def ignore(done: float) -> None:
@@ -12,7 +12,7 @@ def ignore(done: float) -> None:
 
 
 def part(progress: Report, i: int, of: int) -> Report:
-    """Return what takes the progress of part i, counted from 0, of equal parts.
+    """Return the callback of part i of several equal parts, counted from 0.
 
     >>> part(print, 1, 4)(0.5)
     0.375
@@ -21,7 +21,7 @@ def part(progress: Report, i: int, of: int) -> Report:
 
 
 def over_runs(progress: Report, runs: int) -> Callable[[str, float], None]:
-    """Return what takes the progress of each run by its name, where that many runs are read at once.
+    """Return a callback that takes the name of a run and its progress, for runs that are read at the same time.
 
     >>> step = over_runs(print, 4)
     >>> step("a", 1.0), step("b", 0.5)

@@ -1,4 +1,4 @@
-"""Rankings without ties, given by the labels of their documents from the first rank on."""
+"""Rankings without ties, given by their labels in rank order."""
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -7,7 +7,7 @@ from gradely import Batch, Measure, from_arrays
 
 
 def rank_labels(labels: ArrayLike) -> Batch:
-    """Return one ranking per row of labels, or a single one."""
+    """Return one ranking per row of labels, or a single ranking."""
     table = np.asarray(labels)
     return from_arrays(np.broadcast_to(-np.arange(table.shape[-1]), table.shape), table)
 

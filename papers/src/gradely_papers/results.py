@@ -1,4 +1,4 @@
-"""What comes out of experiments: the claims of all papers with their verdicts, and the files and pages of one run."""
+"""Results of experiments: the recorded verdicts, and the files and pages of a run."""
 
 import csv
 import json
@@ -11,40 +11,40 @@ from gradely.tables import Cell, Table, to_delimited
 from gradely_papers import PAPERS
 from gradely_papers.charts import picture
 from gradely_papers.experiment import CLAIM, THEOREM, Assessment, Experiment, Observation, Outcome
-from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, WORDS, tally
+from gradely_papers.verdicts import DIFFERS, HOLDS, MARKS, tally
 
 RECORD = "record.csv"
-"""verdicts of all claims on the public data sets, seed 0, as `gradely papers run all` left them in claims.csv"""
+"""the verdicts of all claims on the public data sets: claims.csv of `gradely papers run all`, seed 0"""
 
 
 class Found(NamedTuple):
-    """What an experiment found, without its tables and figures, which are in its folder."""
+    """The result of an experiment without its tables and figures, which are in its folder."""
 
     entries: list[Assessment]
     observations: list[Observation]
     skipped: dict[str, str]
-    """folders of data that could not be read, and why"""
+    """the reason for each folder of data that could not be read"""
     failure: str | None = None
-    """why it could not be run, where it could not"""
+    """the reason if it could not be run"""
 
     @classmethod
     def of(cls, outcome: Outcome) -> "Found":
-        """Take what matters beyond the folder of the experiment."""
+        """Take the claims, the observations and the skipped folders of an outcome."""
         return cls(list(outcome.claims), list(outcome.observations), dict(outcome.skipped))
 
     def to_bytes(self) -> bytes:
-        """Return it as bytes, to be sent to another process."""
+        """Return the bytes that another process can read."""
         return json.dumps(self).encode()
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "Found":
-        """Return what was made into bytes."""
+        """Read the bytes from another process."""
         entries, observations, skipped, failure = json.loads(content)
         return cls([Assessment(*row) for row in entries], [Observation(*row) for row in observations], skipped, failure)
 
 
 def to_csv(entries: Iterable[Assessment]) -> str:
-    """Return the entries as a file."""
+    """Return the content of a file with these entries."""
     header = ["the paper" if field == "printed" else field for field in Assessment._fields]
     return to_delimited(Table(header, [list(entry) for entry in entries]), ",")
 
@@ -55,12 +55,12 @@ def read_entries(text: str) -> list[Assessment]:
 
 
 def read_record() -> list[Assessment]:
-    """Return the verdicts as they were recorded."""
+    """Return the recorded verdicts."""
     return read_entries((resources.files("gradely_papers") / RECORD).read_text("utf-8"))
 
 
 def by_claim(entries: Iterable[Assessment]) -> list[list[Assessment]]:
-    """Return the entries of each claim; one that two experiments test is one."""
+    """Return the entries of each claim, including those of other experiments that test it."""
     groups: dict[tuple[str, str, str], list[Assessment]] = {}
     for entry in entries:
         groups.setdefault((entry.paper, entry.where, entry.claim), []).append(entry)
@@ -68,27 +68,27 @@ def by_claim(entries: Iterable[Assessment]) -> list[list[Assessment]]:
 
 
 def of_kind(entries: Iterable[Assessment], kind: str) -> list[Assessment]:
-    """Return those that are claims about data, or theorems."""
+    """Return the entries that are claims about data, or those that are theorems."""
     return [entry for entry in entries if entry.kind == kind]
 
 
 def count(entries: list[Assessment]) -> Table:
-    """Return how many claims and verdicts of each kind there are, one row per paper and, of several, one for all.
+    """Return the numbers of claims, verdicts and theorems: a row for each paper, and one for all if there are several.
 
-    A theorem that holds says nothing about data, so that theorems are counted apart: how many, and how many confirmed.
+    A theorem that holds says nothing about data, so theorems are counted separately.
     """
     papers = list(dict.fromkeys(entry.paper for entry in entries))
     groups = {paper: [entry for entry in entries if entry.paper == paper] for paper in papers}
     groups |= {"all": entries} if len(papers) > 1 else {}
     rows = [[name, *_counts(group)] for name, group in groups.items()]
-    return Table(["paper", "claims", *WORDS, "theorems", "confirmed"], rows)
+    return Table(["paper", "claims", *MARKS, "theorems", "confirmed"], rows)
 
 
 def _counts(entries: list[Assessment]) -> list[Cell]:
     claims, theorems = of_kind(entries, CLAIM), by_claim(of_kind(entries, THEOREM))
     words = [{entry.verdict for entry in theorem} for theorem in theorems]
     confirmed = sum(HOLDS in given and DIFFERS not in given for given in words)
-    verdicts = [sum(entry.verdict == word for entry in claims) for word in WORDS]
+    verdicts = [sum(entry.verdict == word for entry in claims) for word in MARKS]
     return [len(by_claim(claims)), *verdicts, len(theorems), confirmed]
 
 
@@ -96,7 +96,7 @@ KEY = ", ".join(f"{mark} {word}" for word, mark in MARKS.items())
 
 
 ROWS = 200
-"""how many rows of a table the page shows; the file has all"""
+"""how many rows of a table the page shows; the CSV file has all"""
 
 
 def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, bytes]:
@@ -116,7 +116,7 @@ def files(experiment: Experiment, outcome: Outcome, seed: int) -> dict[str, byte
 
 
 def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
-    """Return the page: what the paper claims, what was done, what came out, ours beside theirs."""
+    """Return the page of an experiment: claims, methods, verdicts, figures and tables."""
     return render(
         "paper.html",
         package="gradely_papers",
@@ -134,13 +134,13 @@ def page(experiment: Experiment, outcome: Outcome, seed: int) -> str:
 
 
 def group_kinds(entries: Iterable[Assessment]) -> dict[str, list[list[Assessment]]]:
-    """Return the entries claim by claim, those about data and theorems apart; a kind without any is left out."""
+    """Return the entries by kind and claim; kinds without entries are omitted."""
     kinds = {"The paper's claims": CLAIM, "Theorems and constructions": THEOREM}
     return {title: groups for title, kind in kinds.items() if (groups := by_claim(of_kind(entries, kind)))}
 
 
 def overview(outcomes: list[tuple[Experiment, Found]], entries: list[Assessment]) -> str:
-    """Return the page that leads to the others: every claim and how often it holds."""
+    """Return the page with links to all experiments and the counts of verdicts on each claim."""
     return render(
         "papers.html",
         package="gradely_papers",
@@ -154,5 +154,5 @@ def overview(outcomes: list[tuple[Experiment, Found]], entries: list[Assessment]
 
 
 def _excerpt(table: Table) -> tuple[list[list[str]], list[bool], int]:
-    """Return the cells that the page shows, the header first; which columns are numbers; how many rows are left out."""
+    """Return the cells that the page shows, header first; which columns are numeric; the number of omitted rows."""
     return table._replace(rows=table.rows[:ROWS]).cells(), table.numeric(), max(0, len(table.rows) - ROWS)

@@ -1,4 +1,4 @@
-"""Verdict: whether a claim of a paper holds on some data, and how that is decided."""
+"""Verdicts on claims, and the numbers that decide them."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -10,15 +10,9 @@ import numpy as np
 from gradely.data.ids import Floats
 
 HOLDS, DIFFERS, UNDECIDED, UNTESTED = "holds", "differs", "undecided", "cannot be tested"
-WORDS = {
-    HOLDS: "the criterion is met",
-    DIFFERS: "the criterion is not met",
-    UNDECIDED: "the 95 % interval contains both answers",
-    UNTESTED: "the data it needs is not public or too small; the reason is given instead",
-}
 MARKS = {HOLDS: "✓", DIFFERS: "≠", UNDECIDED: "?", UNTESTED: "–"}
 LEVEL = 0.95
-"""of the intervals over topics"""
+"""the level of the intervals over topics"""
 Record: TypeAlias = dict[str, Any]
 """a row of a table, by column"""
 
@@ -32,7 +26,7 @@ class Verdict(NamedTuple):
 
     word: str
     here: str
-    """our numbers, or why there are none"""
+    """our numbers, or the reason for having none"""
     data: str = ""
     """the name of the set of data, if there are several"""
 
@@ -46,7 +40,7 @@ class Interval(NamedTuple):
 
     @classmethod
     def of(cls, value: float, draws: Floats) -> "Interval":
-        """Return the percentile interval; draws in which all systems tie have no value and are left out."""
+        """Return the percentile interval, without draws in which all systems tie and no value is defined."""
         defined = draws[~np.isnan(draws)]
         if not len(defined) or np.isnan(value):
             return cls(float("nan"), float("nan"), float("nan"))
@@ -54,7 +48,7 @@ class Interval(NamedTuple):
         return cls(float(value), float(low), float(high))
 
     def __str__(self) -> str:
-        """Return the number and its interval, with signs."""
+        """Return the number and its interval, signed."""
         return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"
 
     @property
@@ -75,7 +69,7 @@ def decide(holds: object, here: str) -> Verdict:
 
 
 def tally(words: Iterable[str]) -> str:
-    """Return how often each verdict was given, by its mark; nothing of those that were not.
+    """Return the counts of the verdicts that were given, each with its mark.
 
     >>> tally([HOLDS, UNDECIDED, HOLDS])
     '2 ✓ 1 ?'
@@ -85,7 +79,7 @@ def tally(words: Iterable[str]) -> str:
 
 
 def listed(values: Mapping[str, float], digits: int = 2) -> str:
-    """Return values by name, in words.
+    """Return a list of names with their values.
 
     >>> listed({"GAP": 0.8, "xGAP": 0.456})
     'GAP 0.80, xGAP 0.46'
@@ -94,7 +88,7 @@ def listed(values: Mapping[str, float], digits: int = 2) -> str:
 
 
 def agrees(ours: float, printed: str) -> bool:
-    """Return whether a number, rounded or truncated to the decimals of the printed one, equals it.
+    """Return whether a number equals the printed one after rounding or truncation.
 
     >>> agrees(0.4033, "0.403"), agrees(114.61, "114"), agrees(114.61, "115"), agrees(0.4033, "0.41")
     (True, True, True, False)

@@ -12,7 +12,7 @@ MISPRINTS = (
     Misprint(
         "§3",
         "“Jensen's inequality ensures that E[1/X] < 1/E[X]”",
-        "E[1/X] > 1/E[X]: 1/x is convex where x > 0, so the inequality goes the other way",
+        "E[1/X] > 1/E[X], since 1/x is convex for x > 0",
     ),
-    Misprint("below (7)", "P[X = n | K = k] with a factor g_k", "without g_k, which stands once, in (7)"),
+    Misprint("below (7)", "P[X = n | K = k] with a factor g_k", "without g_k, which occurs only once, in (7)"),
 )

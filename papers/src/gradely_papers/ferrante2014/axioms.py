@@ -1,4 +1,4 @@
-"""Beyond F14: a table of axioms for every measure, each cell a proof sketch or a smallest counterexample."""
+"""Beyond F14: a table of axioms for measures, with a proof sketch or the smallest counterexample in each cell."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, combinations_with_replacement, pairwise, product
@@ -27,13 +27,13 @@ class World(NamedTuple):
     missed: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """Show the ranking, unjudged documents as -, and what it lacks."""
+        """Return the ranking, with - for unjudged documents, and the labels that it lacks."""
         labels = " ".join("-" if label is None else str(label) for label in self.ranking)
         return f"{labels} (not retrieved: {' '.join(map(str, self.missed))})" if self.missed else labels
 
     @property
     def size(self) -> tuple[int, int, int]:
-        """How large it is: documents, labels, length of the ranking; the smallest counterexample comes first."""
+        """The numbers that order counterexamples: documents, sum of labels, length of the ranking."""
         labels = (*self.ranking, *self.missed)
         return len(labels), sum(label or 0 for label in labels), len(self.ranking)
 
@@ -41,7 +41,7 @@ class World(NamedTuple):
 def worlds(longest: int, lacking: int) -> list[World]:
     """Return every ranking of up to `longest` documents that lacks up to `lacking` judged ones, smallest first.
 
-    Some document is judged in each.
+    Each has at least one judged document.
     """
     rankings = chain.from_iterable(product(LABELS, repeat=n) for n in range(1, longest + 1))
     missed = list(chain.from_iterable(combinations_with_replacement(range(4), n) for n in range(lacking + 1)))
@@ -51,12 +51,12 @@ def worlds(longest: int, lacking: int) -> list[World]:
 
 
 def better(label: Label, than: Label) -> bool:
-    """True where a document is better than another; an unjudged one counts as not relevant, and is never better."""
+    """Return whether a document is better than another; unjudged documents count as not relevant."""
     return label is not None and label > (than or 0)
 
 
 def raise_document(world: World) -> Iterator[World]:
-    """Yield the world with a better document moved up, past the next worse one."""
+    """Yield the worlds with a better document moved up past a worse one."""
     ranking = world.ranking
     for i, (upper, lower) in enumerate(pairwise(ranking)):
         if better(lower, upper):
@@ -64,7 +64,7 @@ def raise_document(world: World) -> Iterator[World]:
 
 
 def replace_document(world: World) -> Iterator[World]:
-    """Yield the world with a document replaced by a better one that the ranking lacked."""
+    """Yield the worlds with a document replaced by a better one that the ranking lacks."""
     for (i, label), (j, other) in product(enumerate(world.ranking), enumerate(world.missed)):
         if better(other, label):
             replaced = [] if label is None else [label]
@@ -73,24 +73,24 @@ def replace_document(world: World) -> Iterator[World]:
 
 
 def extend_ranking(world: World) -> Iterator[World]:
-    """Yield the world with one more document at the end: an unjudged one, or one that the ranking lacked."""
+    """Yield the worlds with one more document at the end: an unjudged one, or one that the ranking lacks."""
     yield World((*world.ranking, UNJUDGED), world.missed)
     for j, label in enumerate(world.missed):
         yield World((*world.ranking, label), (*world.missed[:j], *world.missed[j + 1 :]))
 
 
 class Setting(NamedTuple):
-    """How worlds are measured, all of them as queries of one collection."""
+    """A way to measure worlds as queries of one collection."""
 
     stretch: float = 1
-    """what labels are multiplied with"""
+    """the factor of all labels"""
     top: int | None = None
-    """a label of one more query, which is not counted"""
+    """a label in another query, which is not counted"""
     ties: TiePolicy = "expected"
     tied: bool = False
-    """all documents of a ranking tie; otherwise none do"""
+    """whether all documents of a ranking tie, or none"""
     turned: bool = False
-    """documents have each other's names, the last one that of the first"""
+    """whether the names of the documents are reversed"""
 
     def values(self, every: Sequence[World], measures: Iterable[Measure]) -> Floats:
         """Return [worlds, measures]."""
@@ -114,11 +114,11 @@ class Setting(NamedTuple):
 
 
 TENTHS = [(a / 10, b / 10, (10 - a - b) / 10) for a in range(10, -1, -1) for b in range(10 - a, -1, -1)]
-"""users over three levels"""
+"""shares of users over three levels"""
 TIED = 3
-"""how many documents tie where names are looked at"""
+"""the most tied documents in the search for effects of names"""
 WHOLE = ("P", "R", "F1", "F(x=4)", "RelativeP", "Success", "Utility")
-"""measures of a set: all that is retrieved, or what the top k hold, which have rows of their own"""
+"""set-based measures; their variants at k have rows of their own"""
 CUT = tuple(f"{name}@k" for name in WHOLE)
 BOTH = (
     *("Rprec", "Judged", "AP", "RR", "bpref", "binG"),
@@ -127,10 +127,10 @@ BOTH = (
 
 
 def rows() -> dict[str, list[Measure]]:
-    """Return the rows of the table: measures, each in all settings that are searched, the usual one first.
+    """Return the rows of the table: measures with all settings that are searched, the default first.
 
-    A measure need not have a row. Those that refuse expected ties have none, since under another policy the names of
-    documents matter to all, nor has Unjudged, of which more is not better.
+    A measure need not have a row. Measures that refuse expected ties have none, since names matter under any other
+    policy, and Unjudged has none, since higher values are not better.
     """
     settings = {name: [parse(name)] for name in WHOLE}
     settings |= {name: [parse(name.replace("@k", f"@{k}")) for k in (1, 2, 3)] for name in CUT}
@@ -139,7 +139,7 @@ def rows() -> dict[str, list[Measure]]:
 
 
 class Axiom(NamedTuple):
-    """Something to ask of a measure: that a change of the world never lowers it, or that a setting does not matter."""
+    """An axiom: a change of the world never lowers a measure, or a setting does not change it."""
 
     name: str
     text: str
@@ -147,35 +147,38 @@ class Axiom(NamedTuple):
     before: Setting = Setting()
     after: Setting = Setting()
     usual: bool = False
-    """ask only the usual setting of a measure: others are stated in terms of labels"""
+    """whether to test only the default setting of a measure, since the others refer to labels"""
 
 
 TREC = Setting(ties="trec", tied=True)
 AXIOMS = (
-    Axiom("up", "Moving a better document up, past a worse one, never lowers the value.", raise_document),
+    Axiom("up", "Moving a better document up past a worse one never lowers the value.", raise_document),
     Axiom("replace", "Replacing a document by a better one never lowers the value.", replace_document),
-    Axiom("add", "One more document at the end never lowers the value.", extend_ranking),
+    Axiom("add", "Adding a document at the end never lowers the value.", extend_ranking),
     Axiom(
         "names",
-        "Names of documents do not matter, with ties expected.",
+        "With expected ties, names of documents do not change the value.",
         before=Setting(tied=True),
         after=Setting(tied=True, turned=True),
     ),
     Axiom(
         "names, trec",
-        "Names of documents do not matter, with ties as in trec_eval.",
+        "With ties broken as in trec_eval, names of documents do not change the value.",
         before=TREC,
         after=TREC._replace(turned=True),
     ),
+    Axiom("scale", "Halving all labels does not change the value.", after=Setting(stretch=0.5), usual=True),
     Axiom(
-        "scale", "Labels half as large, all of them, do not change the value.", after=Setting(stretch=0.5), usual=True
+        "levels",
+        "A higher level in another query does not change the value.",
+        after=Setting(top=4),
+        usual=True,
     ),
-    Axiom("levels", "A higher level, used in another query only, does not matter.", after=Setting(top=4), usual=True),
 )
 
 
 class Change(NamedTuple):
-    """A counterexample: a measure of a world, before and after."""
+    """A counterexample: a measure, a world before and after, and its values."""
 
     measure: str
     before: World
@@ -183,21 +186,21 @@ class Change(NamedTuple):
     values: tuple[float, float]
 
     def __str__(self) -> str:
-        """Show both worlds with their values."""
+        """Return both worlds with their values, as text."""
         first, second = (f"{value:.4g}" for value in self.values)
         then = f"then {second}" if self.before == self.after else f"{self.after} has {second}"
         return f"{self.measure}: {self.before} has {first}, {then}"
 
 
 class Answer(NamedTuple):
-    """The smallest counterexample, or none, and among how many comparisons."""
+    """The smallest counterexample, if any, and the number of comparisons."""
 
     change: Change | None
     of: int
 
 
 class Search:
-    """All worlds up to a size, and how they fare by every measure."""
+    """A search for counterexamples in all worlds up to a size."""
 
     def __init__(self, longest: int, lacking: int) -> None:
         """Take rankings of up to `longest` documents that lack up to `lacking` judged ones."""
@@ -205,7 +208,7 @@ class Search:
         self._cache: dict[tuple[Setting, bool], Floats] = {}
 
     def answers(self, axiom: Axiom) -> dict[str, Answer]:
-        """Return what is found for each row."""
+        """Return the answer for each row."""
         pairs, every = self._pairs(axiom), self._worlds(axiom.before)
         before, after = (
             self._values(setting, usual=axiom.usual)[pairs[:, i]]
@@ -226,18 +229,18 @@ class Search:
         return out
 
     def _values(self, setting: Setting, *, usual: bool) -> Floats:
-        """Return the values of all worlds by all measures that are asked."""
+        """Return the values of all worlds by all tested measures."""
         if (setting, usual) not in self._cache:
             measures = chain.from_iterable(measures_of(usual=usual).values())
             self._cache[setting, usual] = setting.values(self._worlds(setting), measures)
         return self._cache[setting, usual]
 
     def _worlds(self, setting: Setting) -> list[World]:
-        """Return all worlds, or those with short rankings where all documents tie."""
+        """Return all worlds, or those with short rankings if all documents tie."""
         return [world for world in self.worlds if len(world.ranking) <= TIED] if setting.tied else self.worlds
 
     def _pairs(self, axiom: Axiom) -> Any:
-        """Return [pairs, 2]: the worlds to compare, the smallest first."""
+        """Return the worlds to compare [pairs, 2], smallest first."""
         if axiom.change is None:
             return np.arange(len(self._worlds(axiom.before)))[:, None].repeat(2, axis=1)
         at = {world: i for i, world in enumerate(self.worlds)}
@@ -246,7 +249,7 @@ class Search:
 
 
 def measures_of(*, usual: bool) -> dict[str, list[Measure]]:
-    """Return the rows with the settings that are asked."""
+    """Return the rows with the settings that are tested."""
     return {name: measures[:1] if usual else measures for name, measures in rows().items()}
 
 
@@ -260,53 +263,56 @@ ALL = f"{SETS} {COUNTS} Judged AP RR bpref binG {GAINS} ERR {MIXTURES} xGAP"
 _PROOFS: dict[str, list[tuple[str, str]]] = {
     "up": [
         (SETS, "The same documents are retrieved."),
-        (COUNTS, "Only who is in the top k counts; a swap can but bring the better one in."),
-        ("Judged", "Past a judged document nothing changes; past an unjudged one, it may enter the top k."),
-        ("AP", "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others keep theirs."),
+        (COUNTS, "Only membership of the top k counts, and a swap can only bring the better document in."),
+        ("Judged", "Moving past a judged document changes nothing; moving past an unjudged one may enter the top k."),
+        ("AP", "With c relevant documents above, its precision (c+1)/(n+1) becomes (c+1)/n; others do not change."),
         ("RR", "The first relevant document never moves down."),
-        ("bpref", "It has at most one judged non-relevant document fewer above it; no other has more."),
-        ("binG", "Past a document that is not relevant it has one fewer of them above it; others have as many."),
+        ("bpref", "It has at most one judged non-relevant document fewer above it, and no document has more."),
+        ("binG", "Past a non-relevant document, it has one of them fewer above it, and others have as many."),
         (GAINS, "The larger gain is discounted less than before; the norm depends on the pool only."),
-        ("ERR", "Reached with chance P, stopping with p < q, it changes by P·(q-p)·(1/n - 1/(n+1)) > 0."),
+        (
+            "ERR",
+            "With probability P of reaching rank n, and p < q of stopping, it grows by P·(q-p)·(1/n - 1/(n+1)) > 0.",
+        ),
         (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
     ],
     "replace": [
-        (f"{SETS} {COUNTS}", "As many documents, no fewer relevant ones in the top k."),
-        ("Judged", "As many documents, no fewer judged ones in the top k."),
-        ("AP", "It adds a precision of its own, where it was not relevant, and raises those below."),
+        (f"{SETS} {COUNTS}", "The top k has as many documents, and no fewer relevant ones."),
+        ("Judged", "The top k has as many documents, and no fewer judged ones."),
+        ("AP", "If the document was not relevant, it adds a precision and raises those below."),
         ("RR", "The first relevant document never moves down."),
-        ("binG", "It adds a term > 0; those below have no more documents above them that are not relevant."),
-        ("bpref", "It adds a term >= 0; those below have no more judged non-relevant documents above them."),
+        ("binG", "It adds a term > 0; documents below have no more non-relevant documents above them."),
+        ("bpref", "It adds a term >= 0; documents below have no more judged non-relevant documents above them."),
         (GAINS, "A larger gain at the same rank; the norm depends on the pool only."),
-        ("ERR", "Reached with chance P, it grows with slope P·(1/n - V), V <= 1/(n+1) what is gained below."),
+        ("ERR", "Reached with probability P, it grows with slope P·(1/n - V), and V <= 1/(n+1) is the gain below."),
         (MIXTURES, "A mixture of AP at each level, with weights that depend on the pool only; no AP falls."),
         ("xGAP", "w(r), a mean of 1/RB(k) over k <= r, does not fall with r; nor do w(r)·Σ_{k<=r} g_k and any Δ."),
     ],
     "add": [
-        (DIVIDED, "What it is divided by depends on k and the pool only, and no document above moves."),
+        (DIVIDED, "The divisor depends on k and the pool only, and no document above moves."),
         (
             f"R R@k Rprec Success Success@k AP RR bpref binG {GAINS} ERR {MIXTURES} xGAP",
-            "No document above moves, the norm depends on the pool only, and what a document adds is never negative.",
+            "No document above moves, the norm depends on the pool only, and no document subtracts from the value.",
         ),
     ],
-    "names": [(ALL, "The value is the mean over all orders of tied documents; names are never looked at.")],
-    "names, trec": [(SETS, "All that is retrieved counts, in whatever order.")],
+    "names": [(ALL, "The value is the mean over all orders of tied documents and does not use names.")],
+    "names, trec": [(SETS, "All retrieved documents count, in any order.")],
     "scale": [
-        ("Judged", "Labels are not looked at."),
-        ("nDCG", "Gains and ideal gains are halved alike."),
-        ("NDCNG", "Labels are divided by the highest of the query, which is halved alike."),
-        ("nDCGphi", "Median, quartiles and maximum are halved alike, so that φ is the same."),
-        ("RBP(relevance='identity')", "Labels are divided by the top of the scale, which is halved alike."),
-        ("GAP eGAP xGAP", "The levels that occur are the thresholds, and keep their shares of the users."),
-        ("muAP", "Distances between levels, and their sum, are halved alike."),
+        ("Judged", "Labels are not used."),
+        ("nDCG", "Gains and ideal gains are both halved."),
+        ("NDCNG", "Labels are divided by the highest one of the query, which is also halved."),
+        ("nDCGphi", "Median, quartiles and maximum are also halved, so φ does not change."),
+        ("RBP(relevance='identity')", "Labels are divided by the top of the scale, which is also halved."),
+        ("GAP eGAP xGAP", "The thresholds are the levels that occur, and their shares of the users do not change."),
+        ("muAP", "Distances between levels and their sum are both halved."),
     ],
     "levels": [
         (
             f"{SETS} {COUNTS} Judged AP RR bpref binG DCG nDCG nDCG(gain='exp') RBP",
-            "Nothing is taken from other queries.",
+            "Other queries are not used.",
         ),
         ("NDCNG nDCGphi muAP", "The scale is that of the query's own pool."),
-        ("GAP", "The new level has RB = 0 and N = 0; the equal shares of the others cancel in the fraction."),
+        ("GAP", "The new level has RB = 0 and N = 0, and the equal shares of the others cancel."),
     ],
 }
 
@@ -321,7 +327,7 @@ SHOWN = {True: "✓", False: "✗"}
 
 
 def search_axioms(progress: Report) -> dict[tuple[str, str], Answer]:
-    """Return what is found by row and axiom."""
+    """Return the answers by row and axiom."""
     search = Search(LONGEST, LACKING)
     answers: dict[tuple[str, str], Answer] = {}
     for i, axiom in enumerate(AXIOMS):
@@ -331,7 +337,7 @@ def search_axioms(progress: Report) -> dict[tuple[str, str], Answer]:
 
 
 def cells(answers: dict[tuple[str, str], Answer]) -> list[dict[str, Any]]:
-    """Return one record per row and axiom: whether it holds, why, and among how many comparisons none failed."""
+    """Return whether each axiom holds for each row, with the reason and the number of comparisons."""
     return [
         {
             "measure": row,
@@ -346,28 +352,28 @@ def cells(answers: dict[tuple[str, str], Answer]) -> list[dict[str, Any]]:
 
 
 def reason(row: str, axiom: str, cell: Answer) -> str:
-    """Return the counterexample, or else the proof."""
+    """Return the counterexample, or the proof if there is none."""
     return str(cell.change) if cell.change else PROOFS[row, axiom]
 
 
 def observations(answers: dict[tuple[str, str], Answer]) -> list[Observation]:
-    """Return what this project says of xGAP and of proofs."""
+    """Return the number of failures, the measures that can fall, and the refuted proofs."""
     falling = [f"{row}: {answers[row, 'up'].change}" for row in rows() if answers[row, "up"].change]
     failing = sum(answer.change is not None for answer in answers.values())
     refuted = [f"{row}: {axiom}" for (row, axiom) in PROOFS if answers[row, axiom].change]
     return [
         Observation(
             "How many axioms fail?",
-            f"Of {len(answers)} pairs of a measure and an axiom {failing} have a counterexample, of which the smallest"
-            " is shown; the others have a proof.",
+            f"{failing} of {len(answers)} pairs of a measure and an axiom have a counterexample; the smallest is shown."
+            " The others have a proof.",
         ),
-        Observation("Which measures can fall when a better document moves up?", "; ".join(falling) or "none"),
+        Observation("Which measures can fall if a better document moves up?", "; ".join(falling) or "none"),
         Observation("Which proofs does the search refute?", ", ".join(refuted) or "none"),
     ]
 
 
 def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return one record per measure, one column per axiom."""
+    """Return a record for each measure, with a column for each axiom."""
     table: dict[str, dict[str, Any]] = {}
     for record in records:
         table.setdefault(record["measure"], {"measure": record["measure"]})[record["axiom"]] = record["holds"]
@@ -375,7 +381,7 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def chart(records: list[dict[str, Any]]) -> Any:
-    """Return the table as a picture: one square per measure and axiom."""
+    """Return the table as a chart, with a square for each measure and axiom."""
     alt = altair()
     base = draw([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
         x=alt.X("axiom:N", title=None, sort=None, axis=alt.Axis(orient="top", labelAngle=0)),
@@ -392,17 +398,17 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     records = cells(answers)
     return Outcome(
         f"We measured every ranking of up to {LONGEST} documents, unjudged (-) or of grade 0 to 3, that lacks up to"
-        f" {LACKING} judged one, in several settings of each measure, GAP, xGAP and eGAP for all g in steps of 0.1, and"
-        f" looked for the smallest that breaks one of {len(AXIOMS)} axioms.",
+        f" {LACKING} judged document, by several settings of each measure, including all g in steps of 0.1 for GAP,"
+        f" xGAP and eGAP. For each of {len(AXIOMS)} axioms, we searched for the smallest counterexample.",
         answers,
         {
             "asked": Sheet(
-                "The axioms", Table(["axiom", "what it asks"], [[record.name, record.text] for record in AXIOMS])
+                "The axioms", Table(["axiom", "statement"], [[record.name, record.text] for record in AXIOMS])
             ),
             "axioms": Sheet.of("Which axioms hold", summary(records)),
-            "reasons": Sheet.of("Why: a proof or the smallest counterexample", records),
+            "reasons": Sheet.of("Reasons: a proof or the smallest counterexample", records),
         },
-        {"axioms": Figure("✓: proved. ✗: there is a counterexample.", chart(records))},
+        {"axioms": Figure("✓: proved; ✗: refuted by a counterexample.", chart(records))},
         observations(answers),
     )
 
@@ -410,9 +416,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 EXPERIMENT = Experiment(
     "f14-axioms",
     "beyond",
-    "What every measure does when one thing changes",
-    "The paper does not say whether its measures are monotone. xGAP is not: it falls when the only two relevant"
-    " documents, of grade 1 at rank n and of grade 2 at rank n+1, are swapped, if g_1/(g_1+g_2) > 2/n.",
+    "How each measure changes when one thing changes",
+    "The paper does not say whether its measures are monotone. xGAP is not: if the only two relevant documents are of"
+    " grade 1 at rank n and of grade 2 at rank n+1, swapping them lowers xGAP if g_1/(g_1+g_2) > 2/n.",
     run,
     (),
 )

@@ -1,4 +1,4 @@
-"""F14's outlook: xGAP and eGAP as objectives of LambdaMART, against others and against the libraries' own."""
+"""F14's outlook: xGAP and eGAP as objectives of LambdaMART, compared with others and the libraries' own."""
 
 import pickle  # nosec B403
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,24 +24,24 @@ ROUNDS = 30
 RATE = 0.1
 LEAVES = 15
 SHARE = 0.8
-"""of the features, drawn by the seed for each tree; rows are not drawn, since that would depend on their order"""
+"""the share of features drawn for each tree; drawing rows would depend on their order"""
 TRUNCATION = 30
 Model: TypeAlias = Callable[[Floats, int], Floats]
-"""From features and a number of trees to scores."""
+"""Takes features and a number of trees, and returns scores."""
 LIGHTGBM, XGBOOST = "LightGBM's lambdarank", "XGBoost's rank:ndcg"
 OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
-"""measures learned by our lambdas"""
+"""the measures learned with our lambdas"""
 
 
 MOST = 10
-"""with more levels g_1 is no share of the users to speak of"""
+"""with more levels, g_1 is a negligible share of the users"""
 MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
 Kinds: TypeAlias = Mapping[str, MeasureLike]
 """The measures of a set by name."""
 
 
 def kinds_of(split: list[Fold]) -> Kinds:
-    """Return the measures of a set: MEASURES, and where it has two or a few levels xGAP and eGAP with small g_1."""
+    """Return the measures of a set, including xGAP and eGAP with small g_1 if it has 2 to MOST levels."""
     labels = np.unique(np.concatenate([fold.test.labels for fold in split]))
     levels = labels[labels > 0]
     if not 2 <= len(levels) <= MOST:
@@ -50,7 +50,7 @@ def kinds_of(split: list[Fold]) -> Kinds:
 
 
 def learn(name: str, kinds: Kinds, part: Part, seed: int) -> Model:
-    """Return a model that learned from some documents."""
+    """Return a model learned from documents."""
     if name == XGBOOST:
         return _by_xgboost(part, seed)
     lambdas = None if name == LIGHTGBM else Lambdas(part.labels, kinds[name], group=part.sizes, truncation=TRUNCATION)
@@ -58,7 +58,7 @@ def learn(name: str, kinds: Kinds, part: Part, seed: int) -> Model:
 
 
 def _by_lightgbm(part: Part, seed: int, lambdas: Lambdas | None) -> Model:
-    """Learn by lambdas, or by LightGBM's own, with the gains of nDCG: the grades themselves."""
+    """Learn with lambdas, or with LightGBM's own objective, whose gains are the grades."""
     lightgbm = optional("lightgbm", "LightGBM", "lightgbm")
     own: Any = "lambdarank" if lambdas is None else lambda scores, _: lambdas(scores)
     options = {
@@ -109,18 +109,18 @@ def _by_xgboost(part: Part, seed: int) -> Model:
 
 
 SEEDS = 2
-"""number of seeds, each of which draws other features for each tree"""
+"""the number of seeds, each of which draws different features for each tree"""
 ORDERS = 2
-"""number of orders of rows that are learned from with each seed"""
+"""the number of orders of rows for each seed"""
 STEP = 5
-"""numbers of trees that are tried on the validation queries are multiples of it"""
+"""the step between numbers of trees that are tried on the validation queries"""
 COLUMNS = (*MEASURES, f"xGAP{SMALL}", f"eGAP{SMALL}")
 REAL = "news"
-"""the set of real-valued labels, which LightGBM's own objective refuses"""
+"""the set with real-valued labels, which LightGBM's own objective refuses"""
 
 
 class Trial(NamedTuple):
-    """What models learned in one way are worth on the test queries of a set."""
+    """The values of models with one objective on the test queries of a set."""
 
     name: str
     objective: str
@@ -129,35 +129,35 @@ class Trial(NamedTuple):
     values: Floats
     """[seeds, orders, queries, measures]"""
     shift: float
-    """how far predictions moved between orders of rows, at most, with the same seed"""
+    """the largest difference of predictions between orders of rows with the same seed"""
 
     @property
     def means(self) -> Floats:
-        """[measures] the means over seeds, orders and queries."""
+        """The means over seeds, orders and queries [measures]."""
         return np.asarray(self.values.mean(axis=(0, 1, 2)))
 
     @property
     def by_query(self) -> Floats:
-        """[queries, measures] the means over seeds and orders."""
+        """The means over seeds and orders [queries, measures]."""
         return np.asarray(self.values.mean(axis=(0, 1)))
 
     def column(self, measure: str) -> Floats:
-        """Return [queries] by one measure."""
+        """Return the values by one measure [queries]."""
         return self.by_query[:, self.columns.index(measure)]
 
     def spread(self, axis: int) -> Floats:
-        """Return [measures], from the lowest to the highest mean over the seeds (0) or orders of rows (1), at most."""
+        """Return the largest range of means over seeds (axis 0) or orders of rows (axis 1) [measures]."""
         return np.asarray(np.ptp(self.values.mean(axis=2), axis=axis).max(axis=0))
 
 
 def measure(part: Part, scores: Floats, measures: Iterable[MeasureLike]) -> Floats:
-    """Return [queries, measures] of scores."""
+    """Return the values of scores [queries, measures]."""
     values = evaluate_arrays(scores, part.labels, list(measures), group=part.sizes, threads=1)
     return np.stack(list(values.values()), axis=1)
 
 
 def choose_trees(model: Model, objective: str, kinds: Kinds, validation: Part | None) -> int:
-    """Return how many trees to keep: the number that does best on the validation queries, by the measure learned."""
+    """Return the number of trees that is best on the validation queries by the learned measure."""
     if validation is None:
         return ROUNDS
     target = [kinds.get(objective, "nDCG")]
@@ -167,13 +167,13 @@ def choose_trees(model: Model, objective: str, kinds: Kinds, validation: Part | 
 
 
 def predict(objective: str, kinds: Kinds, fold: Fold, seed: int, order: int) -> Floats:
-    """Learn from the rows in some order, and return the scores of the documents to measure."""
+    """Learn from the rows in an order, and return the scores of the test documents."""
     model = learn(objective, kinds, fold.train.shuffle(order), seed)
     return model(fold.test.features, choose_trees(model, objective, kinds, fold.validation))
 
 
 def try_objective(name: str, objective: str, split: list[Fold], seed: int) -> Trial:
-    """Learn from each fold with several seeds and orders of rows, and measure the queries left out."""
+    """Learn from each fold with several seeds and orders of rows, and measure the test queries."""
     kinds, values, shift = kinds_of(split), [], 0.0
     for fold in split:
         scores = np.stack(
@@ -203,7 +203,7 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
 
     trials: dict[int, Trial] = {}
     for number, content in in_turn(work, len(plan)):
-        # what a process of ours wrote; nothing from a file is ever unpickled
+        # written by our own process; nothing is unpickled from a file
         trial = pickle.loads(content)  # noqa: S301 # nosec B301
         if isinstance(trial, InputError):
             raise trial
@@ -213,9 +213,9 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
 
 
 def in_turn(work: Callable[[int], bytes], tasks: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the result of each task, in processes where that is safe.
+    """Yield the number and the result of each task, in processes if that is safe.
 
-    Each model learns on one thread. Threads would wait for one another, since lambdas are many short steps in Python.
+    Each model learns on one thread, since threads would wait for the many short steps of lambdas in Python.
     """
     if can_fork():
         return in_processes(work, tasks, cores())
@@ -224,14 +224,14 @@ def in_turn(work: Callable[[int], bytes], tasks: int) -> Iterator[tuple[int, byt
 
 LEVEL = 0.95
 DONE = (
-    f"LambdaMART of up to {ROUNDS} trees was learned by each measure, and by the libraries' own objectives with the"
-    f" gains of nDCG, from the documents of each query in {ORDERS} orders, each with {SEEDS} seeds, by which"
-    f" {SHARE:.0%} of the features were drawn for each tree; the queries left out were measured. OHSUMED: each of five"
-    " partitions was left out in turn, three were learned from, and one chose the number of trees, by the measure"
-    " learned. MQ2007-agg: each of two was left out. LightGBM's example: its own test queries. News: each fifth of the"
-    " lists, ranked by the counts of the first two hours, with the final count, a real number, as the label, which"
-    " LightGBM's own objective does not take. g is even, or, where g_1 is small, that of figures 1 and 2: the highest"
-    " level has 0.9 of the users if there are two, else 0.6; news have no such levels."
+    f"We trained LambdaMART models of up to {ROUNDS} trees with each measure as the objective, and with the libraries'"
+    f" own objectives, whose gains are the grades. The documents of each query were in {ORDERS} orders, each with"
+    f" {SEEDS} seeds that drew {SHARE:.0%} of the features for each tree. The values are those of test queries."
+    " OHSUMED: each of five partitions in turn, with three for training and one that chose the number of trees by the"
+    " learned measure. MQ2007-agg: each of two parts. LightGBM's example: its own test queries. News: each fifth of the"
+    " lists, ranked by the counts of the first two hours; the label is the final count, which LightGBM's own objective"
+    " does not accept. g is uniform or, for small g_1, that of figures 1 and 2: the highest level has a share of 0.9 if"
+    " there are two levels, and of 0.6 otherwise. News have no such levels."
 )
 
 
@@ -241,13 +241,13 @@ def select_set(trials: list[Trial], name: str) -> list[Trial]:
 
 
 def baseline(trials: list[Trial]) -> int:
-    """Return which trial of a set is the baseline: LightGBM's own objective, else XGBoost's."""
+    """Return the index of the baseline of a set: LightGBM's own objective, or XGBoost's."""
     objectives = [trial.objective for trial in trials]
     return objectives.index(LIGHTGBM if LIGHTGBM in objectives else XGBOOST)
 
 
 def tests(trials: list[Trial]) -> list[Record]:
-    """Return each objective against the baseline of its set, by each measure; p corrected over a set (Holm)."""
+    """Compare each objective with the baseline of its set by each measure; p is corrected over a set (Holm)."""
     return [record for name in SETS for record in _tests_of_set(select_set(trials, name))]
 
 
@@ -277,12 +277,12 @@ def _tests_of_set(trials: list[Trial]) -> list[Record]:
 
 
 def matrix(trials: list[Trial]) -> list[Record]:
-    """Return the means, trained by × measured by."""
+    """Return the mean of each measure for each objective."""
     return [_row(trial) | _by_measure(trial, trial.means) for trial in trials]
 
 
 def spread(trials: list[Trial]) -> list[Record]:
-    """Return how much orders of rows, and seeds, change: predictions at most, and the mean of each measure."""
+    """Return how far orders of rows and seeds change the predictions and the mean of each measure."""
     return [
         _row(trial) | {"over": over, "predictions": shift} | _by_measure(trial, values)
         for trial in trials
@@ -295,14 +295,14 @@ def _row(trial: Trial) -> Record:
 
 
 def _by_measure(trial: Trial, values: Any) -> Record:
-    """Return values by measure; None of those that the set does not have."""
+    """Return values by measure, or None for measures that the set does not have."""
     return dict.fromkeys(COLUMNS) | dict(zip(trial.columns, map(float, values), strict=True))
 
 
 def heat(rows: list[Record], queries: Mapping[str, int]) -> Any:
-    """Return the matrix as a picture: how far each value is below the best of its column, in hundredths.
+    """Return the matrix as a chart, coloured by how far each value is below the best of its column.
 
-    `queries` says of how many test queries of each set the values are means.
+    `queries` has the number of test queries of each set.
     """
     alt, records = altair(), []
     titles = {name: f"{name} ({count:,} queries)" for name, count in queries.items()}
@@ -328,7 +328,7 @@ def heat(rows: list[Record], queries: Mapping[str, int]) -> Any:
 
 
 def observations(trials: list[Trial], records: list[Record]) -> list[Observation]:
-    """Return what the outlook hopes for, and what bears on it."""
+    """Compare objectives with each other, with the libraries' own, and over orders of rows."""
     return [
         *(
             _against(trials, target, others)
@@ -343,7 +343,7 @@ def observations(trials: list[Trial], records: list[Record]) -> list[Observation
 
 
 def _against(trials: list[Trial], target: str, others: tuple[str, ...]) -> Observation:
-    """Say what learning by a measure gains over the first of some objectives that a set has."""
+    """Compare learning by a measure with the first of these objectives that a set has."""
     parts = []
     for name in SETS:
         own = {trial.objective: trial for trial in select_set(trials, name)}
@@ -352,13 +352,13 @@ def _against(trials: list[Trial], target: str, others: tuple[str, ...]) -> Obser
             differ = own[target].column(target) - own[other].column(target)
             low, high = t_intervals(differ[:, None], LEVEL)
             parts.append(f"{name}, {other}: {differ.mean():+.4f} [{low[0]:+.4f}, {high[0]:+.4f}]")
-    whom = "AP" if others == ("AP",) else "the libraries' own objective"
-    question = f"By how much does learning by {target} give a better {target} on new queries than learning by {whom}?"
+    other_name = "AP" if others == ("AP",) else "the libraries' own objective"
+    question = f"How much higher is {target} on test queries after learning by {target} than by {other_name}?"
     return Observation(question, f"{'; '.join(parts)}; in brackets, {LEVEL:.0%} intervals over queries.")
 
 
 def find_best(trials: list[Trial]) -> dict[str, dict[str, str]]:
-    """Return by set and measure the objective that was highest."""
+    """Return the best objective by set and measure."""
     best = {}
     for name in SETS:
         own = select_set(trials, name)
@@ -381,8 +381,8 @@ def _by_itself(trials: list[Trial]) -> Observation:
         f" {sum(trial.objective in best for trial in select_set(trials, name))}"
         for name, best in find_best(trials).items()
     )
-    answer = f"Of the measures that were learned: {counts}."
-    return Observation("How many measures come out highest where the measure itself was learned?", answer)
+    answer = f"Of the learned measures: {counts}."
+    return Observation("How many measures are highest if the measure itself is learned?", answer)
 
 
 def _over_orders(trials: list[Trial]) -> Observation:
@@ -392,7 +392,7 @@ def _over_orders(trials: list[Trial]) -> Observation:
         for objective in (LIGHTGBM, XGBOOST)
         if (shifts := [trial.shift for trial in trials if trial.objective == objective])
     ]
-    answer = f"Predictions move by {ours:.1g} at most with the lambdas here, {' and '.join(theirs)}, set by set."
+    answer = f"Predictions move by at most {ours:.1g} with our lambdas, {' and '.join(theirs)}, by set."
     return Observation("Does the order of rows within queries change what is learned?", answer)
 
 
@@ -401,24 +401,24 @@ def _against_baseline(records: list[Record]) -> Observation:
     clear = [record for record in compared if record["p"] < 1 - LEVEL]
     better = sum(record["difference"] > 0 for record in clear)
     answer = (
-        f"Of {len(compared)} comparisons {better} are significantly better and {len(clear) - better} significantly"
-        f" worse than {LIGHTGBM}, or on news {XGBOOST}."
+        f"Of {len(compared)} comparisons, {better} are significantly better and {len(clear) - better} significantly"
+        f" worse than {LIGHTGBM}, or {XGBOOST} on news."
     )
-    return Observation("Does some objective here beat the libraries' own?", answer)
+    return Observation("Does any of our objectives beat the libraries' own?", answer)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
-    """Learn in every way from every set."""
+    """Learn with every objective from every set."""
     optional("lightgbm", "LightGBM", "lightgbm")
     optional("xgboost", "XGBoost", "xgboost")
     trials = try_all(library, seed, progress)
     rows, records = matrix(trials), tests(trials)
     sheets = {
-        "matrix": Sheet.of("Quality on test queries: trained by × measured by", rows),
-        "tests": Sheet.of("Differences with intervals and p of the paired t-test, Holm", records),
-        "spread": Sheet.of("From the lowest to the highest mean of an order of rows, or a seed", spread(trials)),
+        "matrix": Sheet.of("Means on test queries: trained by × measured by", rows),
+        "tests": Sheet.of("Differences with intervals, and p of the paired t-test with Holm's correction", records),
+        "spread": Sheet.of("Ranges of the means over orders of rows and over seeds", spread(trials)),
     }
-    title = "Trained by × measured by; dark cells are near the best of their column"
+    title = "Trained by × measured by; dark cells are near the best of their column."
     figures = {"matrix": Figure(title, heat(rows, {trial.name: trial.values.shape[2] for trial in trials}))}
     return Outcome(DONE, trials, sheets, figures, observations(trials, records))
 
@@ -426,8 +426,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 EXPERIMENT = Experiment(
     "f14-learning",
     "outlook",
-    "Learning to rank by xGAP and eGAP, against other measures and the libraries' own objectives",
-    "The paper leaves learning to rank by xGAP and eGAP to future work: there is nothing to hold or to differ.",
+    "Learning to rank by xGAP and eGAP, compared with other measures and the libraries' own objectives",
+    "The paper leaves learning to rank by xGAP and eGAP to future work and makes no claim about it.",
     run,
     (("outlook", "matrix, tests, spread"),),
     needs=NEEDS,

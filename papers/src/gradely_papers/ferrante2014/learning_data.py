@@ -1,4 +1,4 @@
-"""Data sets for learning to rank: features and labels of documents, and folds that split the queries."""
+"""Data sets for learning to rank: features and labels of documents, in folds of queries."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -12,21 +12,21 @@ from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.moniz2016 import news
 
 HOURS = 2
-"""news are ranked by their counts of the first hours"""
+"""the hours of counts by which news are ranked"""
 FOLDS = 5
 AGG, EXAMPLE = "letor4-mq2007-agg", "lightgbm-lambdarank"
 NEEDS = (OHSUMED, AGG, EXAMPLE, news.DATA)
 
 
 class Part(NamedTuple):
-    """Documents, those of a query one after the other."""
+    """Documents, query by query."""
 
     features: Floats
     labels: Floats
     sizes: Ints
 
     def shuffle(self, seed: int) -> "Part":
-        """Return the documents of each query in another order."""
+        """Return the documents of each query in a random order."""
         query = np.repeat(np.arange(len(self.sizes)), self.sizes)
         order = np.lexsort((np.random.default_rng(seed).random(len(query)), query))
         return Part(self.features[order], self.labels[order], self.sizes)
@@ -41,9 +41,9 @@ class Fold(NamedTuple):
 
 
 def folds(name: str, library: Library) -> list[Fold]:
-    """Return the folds of a set: of each partition one that is measured by a model learned from the others.
+    """Return the folds of a set: each partition in turn is the test data of a model learned from the others.
 
-    LETOR's five folds keep the partition before the measured one for validation.
+    In LETOR's five folds, the partition before the test data is the validation data.
     """
     parts = list(_READ[name](library.folder))
     if name == "LightGBM's example":
@@ -59,12 +59,12 @@ def _concatenate(parts: list[Part]) -> Part:
 
 
 def read_parts(folder: Path, names: Sequence[str]) -> list[Part]:
-    """Read files of LETOR, a part each."""
+    """Read LETOR files, one part each."""
     return [Part(each.features, each.labels, each.sizes()) for each in read_letor(folder, names)]
 
 
 def _news(folder: Path) -> Iterator[Part]:
-    """Lists of news in five parts: counts of the first hours as features, the final one as the label."""
+    """Yield lists of news in five parts, with early counts as features and the final count as the label."""
     topics = news.read_topics(Library(folder)).values()
     early = np.concatenate([lists.counts[:, :, : HOURS * news.HOUR] for lists in topics])
     final = np.concatenate([lists.final for lists in topics])

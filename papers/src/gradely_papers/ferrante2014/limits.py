@@ -1,4 +1,4 @@
-"""F14 §3-5: which documents the users of GAP, xGAP and eGAP pick, and where the measures go in the limit."""
+"""F14 §3-5: the documents that users pick under GAP, xGAP and eGAP, and the limits of the measures."""
 
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -16,9 +16,9 @@ from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 FAMILY: dict[str, type[UserShares]] = {"GAP": GAP, "xGAP": xGAP, "eGAP": eGAP}
 POOL = {1: 10, 2: 1}
-"""how many documents of each grade the paper's example has"""
+"""the number of documents of each grade in the paper's example"""
 EXAMPLE = (0.1, 0.9)
-"""g of the paper's example in which most users want documents of grade 2"""
+"""g of the paper's example with most users who want documents of grade 2"""
 PRINTED = (
     ("GAP", (0.5, 0.5), 1, Fraction(1, 12)),
     ("GAP", (0.5, 0.5), 2, Fraction(1, 6)),
@@ -27,17 +27,17 @@ PRINTED = (
     ("xGAP", (0.5, 0.5), 2, Fraction(12, 22)),
     ("xGAP", EXAMPLE, 2, Fraction(100, 110)),
 )
-"""measure, g, grade of a document, and the paper's probability to pick that document"""
+"""measure, g, grade of a document, and the paper's probability that a user picks it"""
 LENGTHS = (1, 10, 100, 1_000, 10_000, 100_000)
 SHARES = (0.1, 0.3, 0.5, 0.7, 0.9)
 NEAR = 10 / LENGTHS[-1]
-"""how near long rankings come to their limit: the difference falls as 1/n"""
+"""the tolerance for the limits, since the difference falls as 1/n"""
 
 
 def pick_chance(measure: str, g: tuple[float, ...], grade: int) -> float:
-    """Return the chance that a user picks one document of this grade.
+    """Return the probability that a user picks one document of this grade.
 
-    It is the value of a ranking that holds that document alone: what is found at rank 1 is precise for everybody.
+    It is the value of a ranking with this document only, whose precision at rank 1 is 1 for every user who wants it.
     """
     judged = {f"{level}-{i}": level for level, count in POOL.items() for i in range(count)}
     scores = evaluate({"q": judged}, {"q": [f"{grade}-0"]}, [FAMILY[measure](g=list(g))])
@@ -45,7 +45,7 @@ def pick_chance(measure: str, g: tuple[float, ...], grade: int) -> float:
 
 
 def probabilities() -> list[Record]:
-    """Return the paper's probabilities beside ours, and that of eGAP, which it does not print."""
+    """Return the paper's probabilities and ours, and that of eGAP, which it does not print."""
     return [
         {
             "measure": name,
@@ -59,12 +59,12 @@ def probabilities() -> list[Record]:
 
 
 def limit(measure: str, g2: float) -> float:
-    """Return where the paper says the measure goes: n documents of grade 1, then one of grade 2, n → ∞."""
+    """Return the paper's limit for n documents of grade 1 followed by one of grade 2, as n → ∞."""
     return {"GAP": 1.0, "xGAP": 1 - g2**2, "eGAP": 1 - g2}[measure]
 
 
 def approach() -> list[Record]:
-    """Return the value of n documents of grade 1, then one of grade 2, as n grows."""
+    """Return the values of n documents of grade 1 followed by one of grade 2, for growing n."""
     batches = {n: rank_labels(np.append(np.ones(n), 2.0)) for n in LENGTHS}
     return [
         {"measure": name, "g_2": g2, "n": n, "value": float(kind(g=[1 - g2, g2])(batch)[0]), "limit": limit(name, g2)}
@@ -75,7 +75,7 @@ def approach() -> list[Record]:
 
 
 def corners(seed: int) -> float:
-    """Return the largest difference between the three measures and AP where all users share a threshold."""
+    """Return the largest difference between the three measures and AP if all users have the same threshold."""
     generator = np.random.default_rng(seed)
     batch = from_arrays(generator.integers(0, 20, (200, 30)), generator.integers(0, 4, (200, 30)))
     gaps = [
@@ -87,11 +87,11 @@ def corners(seed: int) -> float:
 
 
 RANKINGS = 200
-"""random rankings on which identities are checked"""
+"""the number of random rankings that check the identities"""
 
 
 def list_rankings(seed: int) -> list[tuple[list[int], list[int]]]:
-    """Return rankings of grades 0 to 3, and beside each the grades of relevant documents that it lacks."""
+    """Return rankings of grades 0 to 3, each with the grades of relevant documents that it lacks."""
     rng = np.random.default_rng(seed)
     return [
         (rng.integers(0, 4, rng.integers(1, 9)).tolist(), rng.integers(1, 4, rng.integers(0, 3)).tolist())
@@ -100,10 +100,10 @@ def list_rankings(seed: int) -> list[tuple[list[int], list[int]]]:
 
 
 def play(ranking: list[int], lacking: list[int], g: list[float]) -> float:
-    """Return the mean of Z in the experiment of §5, written out.
+    """Return the mean of Z in the experiment of §5, step by step.
 
-    A user with threshold k is drawn by g; then a document that she finds relevant; where that is retrieved, a place
-    from the first down to it; Z is 1 where the document at that place is relevant to her.
+    The steps draw a user with threshold k by g, a document that is relevant to the user, and, if it is retrieved, a
+    rank down to that document. Z is 1 if the document at this rank is relevant to the user.
     """
     total = 0.0
     for k, share in enumerate(g, 1):
@@ -115,7 +115,7 @@ def play(ranking: list[int], lacking: list[int], g: list[float]) -> float:
 
 
 def identities(seed: int) -> dict[str, float]:
-    """Return how far E[Z] is from eGAP, and E[RB(K)·AP(K)] / E[RB(K)] from GAP, at most, on random rankings."""
+    """Return the largest differences of E[Z] from eGAP, and of E[RB(K)·AP(K)] / E[RB(K)] from GAP."""
     rng, off = np.random.default_rng(seed), {"eGAP": 0.0, "GAP": 0.0}
     for ranking, lacking in list_rankings(seed):
         g = rng.dirichlet(np.ones(3)).tolist()
@@ -124,7 +124,7 @@ def identities(seed: int) -> dict[str, float]:
         levels = (1, 2, 3)
         found = evaluate(judged, {"q": [f"d{i}" for i in range(len(ranking))]}, [AP(rel=k) for k in levels])
         both = evaluate(judged, {"q": [f"d{i}" for i in range(len(ranking))]}, [kind(g=g) for kind in (eGAP, GAP)])
-        # how many documents a random user finds relevant, document by document and not threshold by threshold
+        # the expected number of relevant documents, summed over documents instead of thresholds
         base = sum(sum(g[:grade]) for grade in every)
         weights = [share * sum(grade >= k for grade in every) for k, share in zip(levels, g, strict=True)]
         theirs = {
@@ -137,7 +137,7 @@ def identities(seed: int) -> dict[str, float]:
 
 
 def chart(records: list[Record]) -> Any:
-    """Return the values of the long rankings as lines, the limits as dashes."""
+    """Return the values of long rankings as lines and their limits as dashed rules."""
     alt = altair()
     base = draw(records)
     length = alt.X(
@@ -151,7 +151,7 @@ def chart(records: list[Record]) -> Any:
         y=alt.Y("value:Q", title="value", scale=alt.Scale(domain=[0, 1.02], nice=False)),
         **categories("g_2", SHARES, title="g₂"),
     )
-    # one layer for each share, with a colour and no scale, so that the rules have no part in the legend
+    # one layer for each share with a fixed colour keeps the rules out of the legend
     limits = [
         base.transform_filter(f"datum.g_2 == {share}")
         .mark_rule(strokeDash=[4, 4], opacity=0.6, color=colour)
@@ -166,13 +166,13 @@ def chart(records: list[Record]) -> Any:
 
 
 class Evidence(NamedTuple):
-    """The chances, the long rankings, and how far the measures are from AP where users agree."""
+    """The probabilities, the long rankings, and the differences from AP and from expectations."""
 
     chances: list[Record]
     long: list[Record]
     corners: float
     identities: dict[str, float]
-    """how far eGAP and GAP are from what they are the mean of"""
+    """the differences of eGAP and GAP from the expectations that define them"""
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
@@ -180,30 +180,30 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     chances, long = probabilities(), approach()
     progress(0.8)
     return Outcome(
-        "We asked the measures themselves: the chance to pick a document is the value of a ranking that holds it alone."
-        f" For the limits we measured rankings of up to {LENGTHS[-1]:,} documents, for several g.",
+        "The probability that a user picks a document is the value of a ranking with that document only. For limits,"
+        f" we measured rankings of up to {LENGTHS[-1]:,} documents for several g.",
         Evidence(chances, long, corners(seed), identities(seed)),
         {
-            "probabilities": Sheet.of("The chance to pick a document", chances, 6),
+            "probabilities": Sheet.of("The probability that a user picks a document", chances, 6),
             "limits": Sheet.of("Long rankings with the best document last", long, 6),
         },
-        {"limits": Figure("The best document comes last: values by length, limits dashed.", chart(long))},
+        {"limits": Figure("Rankings with the best document last: values by length, and limits (dashed).", chart(long))},
     )
 
 
 def within(off: float) -> str:
-    """Return how near numbers are, in words."""
+    """Return a difference as text."""
     return f"to within {off:.0e}" if off else "exactly"
 
 
 @claim(
     "§3-5",
     printed=", ".join(str(theirs) for *_, theirs in PRINTED),
-    criterion=f"all six, to within {SAME:g}",
+    criterion=f"all six are equal, to within {SAME:g}",
     kind=THEOREM,
 )
 def same_chances(evidence: Evidence) -> Verdict:
-    """The chance that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2."""
+    """The probability that a user picks one document of grade 1 or 2, out of ten of grade 1 and one of grade 2."""
     printed = [chance for chance in evidence.chances if chance["the paper"]]
     off = max(abs(float(Fraction(chance["the paper"])) - chance["here"]) for chance in printed)
     return decide(off < SAME, f"all six, {within(off)}" if off < SAME else f"off by up to {off:.0e}")
@@ -212,7 +212,7 @@ def same_chances(evidence: Evidence) -> Verdict:
 @claim(
     "§3-5",
     printed="limits",
-    criterion=f"for five g, at n = {LENGTHS[-1]:,}, within {NEAR:g}",
+    criterion=f"for five g, the values at n = {LENGTHS[-1]:,} are within {NEAR:g} of the limits",
     kind=THEOREM,
 )
 def same_limits(evidence: Evidence) -> Verdict:
@@ -221,9 +221,9 @@ def same_limits(evidence: Evidence) -> Verdict:
     return decide(off < NEAR, f"at n = {LENGTHS[-1]:,} all are within {off:.0e} of them")
 
 
-@claim("§5", printed="equal", criterion=f"to within {SAME:g} on random rankings with ties", kind=THEOREM)
+@claim("§5", printed="equal", criterion=f"equal to within {SAME:g} on random rankings with ties", kind=THEOREM)
 def same_corners(evidence: Evidence) -> Verdict:
-    """Where all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."""
+    """If all users have the same threshold k, GAP = xGAP = eGAP = AP(k)."""
     return decide(evidence.corners < SAME, f"on 200 random rankings with ties, {within(evidence.corners)}")
 
 
@@ -232,12 +232,12 @@ def same_corners(evidence: Evidence) -> Verdict:
     printed="1/2, 10/11",
     quote="more accurate than GAP in the case of a small number of highly relevant documents with high probability to"
     " be considered relevant by the users",
-    criterion="with g = (0.1, 0.9), the chance that a user picks the one document of grade 2, out of ten of grade 1 and"
-    " it, is nearer to 0.9, the share of users who want it alone, by xGAP and by eGAP than by GAP",
+    criterion="with g = (0.1, 0.9), ten documents of grade 1 and one of grade 2, the probability that a user picks the"
+    " latter is nearer to 0.9, the share of users who want nothing else, by xGAP and by eGAP than by GAP",
     kind=THEOREM,
 )
 def is_accurate(evidence: Evidence) -> Verdict:
-    """xGAP and eGAP are more accurate than GAP where few documents are highly relevant and most users want those."""
+    """If few documents are highly relevant and most users want them, xGAP and eGAP are more accurate than GAP."""
     rows = [row for row in evidence.chances if row["g"] == str(list(EXAMPLE)) and row["grade"] == 2]
     chances = {row["measure"]: row["here"] for row in rows}
     off = {name: abs(chance - EXAMPLE[1]) for name, chance in chances.items()}
@@ -247,11 +247,11 @@ def is_accurate(evidence: Evidence) -> Verdict:
 @claim(
     "§5, (7)",
     printed="equal",
-    criterion=f"to within {SAME:g} on {RANKINGS} random rankings and g, the four steps written out",
+    criterion=f"equal to within {SAME:g} on {RANKINGS} random rankings and g, following the four steps",
     kind=THEOREM,
 )
 def is_expectation(evidence: Evidence) -> Verdict:
-    """eGAP is the expected value of Z, the outcome of the experiment in four steps."""
+    """eGAP is the expected value of Z, the outcome of an experiment in four steps."""
     off = evidence.identities["eGAP"]
     return decide(off < SAME, f"largest difference {off:.0e}")
 
@@ -259,11 +259,11 @@ def is_expectation(evidence: Evidence) -> Verdict:
 @claim(
     "§3",
     printed="equal",
-    criterion=f"GAP is E[RB(K)·AP(K)] / E[RB(K)], to within {SAME:g} on {RANKINGS} random rankings and g",
+    criterion=f"GAP equals E[RB(K)·AP(K)] / E[RB(K)], to within {SAME:g} on {RANKINGS} random rankings and g",
     kind=THEOREM,
 )
 def is_expected_base(evidence: Evidence) -> Verdict:
-    """What GAP divides by is the expected recall base, E[RB(K)]."""
+    """The normaliser of GAP is the expected recall base, E[RB(K)]."""
     off = evidence.identities["GAP"]
     return decide(off < SAME, f"largest difference {off:.0e}")
 
@@ -271,9 +271,9 @@ def is_expected_base(evidence: Evidence) -> Verdict:
 EXPERIMENT = Experiment(
     "f14-limits",
     "§3-5",
-    "Which documents users pick, and what a late key document costs",
-    "GAP can give the one highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
-    " When that document comes last, GAP tends to 1 all the same, xGAP to 1 - g₂² and eGAP to g₁.",
+    "Which documents users pick, and the cost of a late key document",
+    "GAP can give the only highly relevant document hardly more weight than any relevant one; xGAP and eGAP do not."
+    " If that document comes last, GAP still tends to 1, xGAP to 1 - g₂² and eGAP to g₁.",
     run,
     (("§3-5", "limits, probabilities"),),
     claims=(same_chances, same_limits, same_corners, is_accurate, is_expectation, is_expected_base),

@@ -1,4 +1,4 @@
-"""F14 figures 1 and 2: how systems rank when fewer documents are judged."""
+"""F14 figures 1 and 2: how rankings of systems change when fewer documents are judged."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -31,11 +31,11 @@ from gradely_papers.progress import Report, part
 from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 REPEAT, BOOTSTRAP = 15, 200
-"""how often pools are drawn, and bootstrap samples of topics"""
+"""the numbers of draws of pools and of bootstrap samples of topics"""
 
 
 class Reading(NamedTuple):
-    """How many documents of a topic stay judged at least: of each relevant degree, and of those not relevant."""
+    """The fewest documents of a topic that stay judged, for each relevant degree and for those not relevant."""
 
     title: str
     least: int
@@ -43,16 +43,16 @@ class Reading(NamedTuple):
 
 
 AUTHORS = Reading("at least 1 document per relevant degree and 10 that are not relevant stay judged", 1, 10)
-"""[1], Buckley and Voorhees (2004), to which §6 refers, by degree as in MATTERS, the toolkit that footnote 1 names"""
+"""reference [1] of §6, Buckley and Voorhees (2004), degree by degree as in MATTERS, the toolkit of footnote 1"""
 VANISH = Reading("grades may vanish", 0, 0)
-"""ours, to see what the minimum does"""
+"""our variant without a minimum"""
 MEASURES = (*FAMILY, *REFERENCES)
 INCOMPLETE, SHALLOW = "all rates below 100 %", "10 % and 5 % of the pool"
 RANGES: dict[str, list[int]] = {
     INCOMPLETE: [i for i, rate in enumerate(RATES) if rate < 1],
     SHALLOW: [i for i, rate in enumerate(RATES) if rate <= 1 / 10],
 }
-"""over which rates τ is averaged: the whole curve for incomplete judgments, its end for shallow pools"""
+"""the rates over which τ is averaged: the whole curve for incomplete judgments, its end for shallow pools"""
 
 
 class Robustness(NamedTuple):
@@ -63,17 +63,17 @@ class Robustness(NamedTuple):
     tau: Floats
     """[draws of pools, rates, measures]"""
     means: dict[str, Floats]
-    """by range of rates [1 + draws of topics, measures]: the mean τ over all draws of pools and these rates"""
+    """the mean τ over all draws of pools, by range of rates [1 + draws of topics, measures]"""
 
     @property
     def all_tie(self) -> bool:
-        """Whether a measure gives all runs the same mean in the full pool, so that there is no τ with its ranking."""
+        """Whether all runs tie by a measure in the full pool, and there is no τ with its ranking."""
         return bool(np.isnan(self.tau[:, RATES.index(1)]).any())
 
     def records(self) -> list[Record]:
-        """Return one record per measure and rate, with the range that 95 % of the draws of pools lie in.
+        """Return a record for each measure and rate, with the range of 95 % of the draws of pools.
 
-        Where all runs tie in one of the draws there is no τ.
+        If all runs tie in one of the draws, there is no τ.
         """
         mean, (low, high) = self.tau.mean(axis=0), np.percentile(self.tau, [2.5, 97.5], axis=0)
         about = {"collection": self.panel.collection, "topics": self.panel.topics, "of them": self.panel.topic_count}
@@ -91,13 +91,13 @@ class Robustness(NamedTuple):
         return float(self.means[rates][0, MEASURES.index(name)])
 
     def lead(self, better: tuple[str, ...], worse: tuple[str, ...], rates: str = INCOMPLETE) -> Interval:
-        """Return how far the lowest of some measures is above the highest of others, over topics."""
+        """Return the lowest of some measures minus the highest of others, over topics."""
         low = np.min([self.means[rates][:, MEASURES.index(name)] for name in better], axis=0)
         high = np.max([self.means[rates][:, MEASURES.index(name)] for name in worse], axis=0)
         return Interval.of(float((low - high)[0]), (low - high)[1:])
 
     def compare_distances(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
-        """Return how much farther the farthest of others is from a measure than the farthest of some, over topics."""
+        """Return the largest distance of others from a measure minus that of closer ones, over topics."""
         means = self.means[INCOMPLETE]
         base = means[:, MEASURES.index(to)]
         near, far = (
@@ -107,7 +107,7 @@ class Robustness(NamedTuple):
         return Interval.of(float((far - near)[0]), (far - near)[1:])
 
     def width(self, name: str) -> float:
-        """Return how wide the range is that 95 % of the draws of pools give, the mean over 10 % and 5 % of the pool."""
+        """Return the width of the range of 95 % of the draws of pools, averaged over shallow pools."""
         low, high = np.percentile(
             np.nan_to_num(self.tau[:, RANGES[SHALLOW], MEASURES.index(name)]), [2.5, 97.5], axis=0
         )
@@ -115,7 +115,7 @@ class Robustness(NamedTuple):
 
 
 def measures(levels: Floats) -> dict[str, Measure]:
-    """Return the measures of the figures, the graded ones with the paper's g."""
+    """Return the measures of the figures, with the paper's g."""
     return {**{name: kind(g=users(levels)) for name, kind in FAMILY.items()}, **parse_all(REFERENCES)}
 
 
@@ -142,7 +142,7 @@ def _signs(values: Floats, study: Study, topics: str, weights: dict[str, Floats]
 
 
 def _means(tau: Floats) -> dict[str, Floats]:
-    """Return the means over draws of pools and rates; a τ that does not exist counts 0: nothing is ranked."""
+    """Return the means over draws of pools and rates; an undefined τ counts 0, since nothing is ranked."""
     return {name: np.nan_to_num(tau[:, rates]).mean(axis=(0, 1)) for name, rates in RANGES.items()}
 
 
@@ -153,14 +153,14 @@ OVER = "95 % over topics"
 
 
 class Evidence(NamedTuple):
-    """τ in every panel, as the paper draws smaller pools, and where grades may vanish."""
+    """τ in every panel, with smaller pools as in the paper, and if grades may vanish."""
 
     panels: list[Robustness]
     vanishing: list[Robustness]
 
 
 def panels_where(concerns: Callable[[Panel], object] = bool) -> Callable[[Evidence], Iterator[tuple[str, Any]]]:
-    """Return a function that yields what was measured in every panel, or in those that a claim concerns."""
+    """Return a function that yields the values in every panel, or in those that a claim concerns."""
 
     def split(evidence: Evidence) -> Iterator[tuple[str, Any]]:
         measured = [entry for entry in evidence.panels if concerns(entry.panel)]
@@ -173,12 +173,12 @@ def panels_where(concerns: Callable[[Panel], object] = bool) -> Callable[[Eviden
 
 
 def is_few(panel: Panel) -> bool:
-    """Return whether its topics have few highly relevant or key documents."""
+    """Return whether the topics have few highly relevant or key documents."""
     return panel.topics != "all"
 
 
 def is_web_2012(panel: Panel) -> bool:
-    """Return whether it is all topics of TREC 21, of which the paper speaks apart."""
+    """Return whether it shows all topics of TREC 21, which the paper discusses separately."""
     return panel.topics == "all" and panel.printed == OWN
 
 
@@ -188,19 +188,19 @@ def is_usual(panel: Panel) -> bool:
 
 
 def claim_few_high(rates: str) -> Claim:
-    """Return the claim that xGAP and eGAP are above GAP where good documents are few."""
+    """Return the claim that xGAP and eGAP are above GAP if good documents are few."""
 
     def test(entry: Robustness) -> Verdict:
         margin = entry.lead(NEW, ("GAP",), rates)
-        return Verdict(margin.word, f"{list_means(entry, rates)}; the lower of xGAP and eGAP less GAP: {margin}")
+        return Verdict(margin.word, f"{list_means(entry, rates)}; the lower of xGAP and eGAP minus GAP: {margin}")
 
     kind, what = ("shallow", "pools are shallow") if rates == SHALLOW else ("incomplete", "judgments are incomplete")
     return Claim(
         f"few-GAP-{kind}",
         "abstract, figures 1 and 2",
-        f"Over topics with few highly relevant or key documents xGAP and eGAP are more robust than GAP when {what}.",
+        f"Over topics with few highly relevant or key documents, xGAP and eGAP are more robust than GAP if {what}.",
         "figures",
-        f"both are above GAP, by the mean τ over {rates}; {OVER}",
+        f"both have a higher mean τ over {rates} than GAP; {OVER}",
         test,
         "robust when it comes to incomplete judgments and shallow pools",
         split=panels_where(is_few),
@@ -211,11 +211,11 @@ def claim_few_high(rates: str) -> Claim:
     "§6, figures 1 and 2",
     printed="figures",
     quote="behave similarly to GAP for TREC 10 and 14",
-    criterion=f"the mean τ of both is nearer to GAP's than that of the farther of nDCG and bpref is; {OVER}",
+    criterion=f"the mean τ of both is nearer to GAP's than the mean τ of the farther of nDCG and bpref; {OVER}",
     split=panels_where(is_usual),
 )
 def are_alike(entry: Robustness) -> Verdict:
-    """Over all topics xGAP and eGAP behave as GAP does (TREC 21 apart)."""
+    """Over all topics, xGAP and eGAP behave as GAP does, except on TREC 21."""
     nearer = entry.compare_distances("GAP", NEW, ROBUST)
     return Verdict(nearer.word, f"{list_means(entry)}; nearer to GAP by {nearer}")
 
@@ -224,26 +224,26 @@ def are_alike(entry: Robustness) -> Verdict:
     "§6, figures 1 and 2",
     printed="figures",
     quote="improve for quite shallow pools (10% and 5%)",
-    criterion=f"both are above GAP, by the mean τ over {SHALLOW}; {OVER}",
+    criterion=f"both have a higher mean τ over {SHALLOW} than GAP; {OVER}",
     split=panels_where(is_usual),
 )
 def improve(entry: Robustness) -> Verdict:
-    """Over all topics xGAP and eGAP are better than GAP where pools are quite shallow (TREC 21 apart)."""
+    """Over all topics, xGAP and eGAP are better than GAP in quite shallow pools, except on TREC 21."""
     margin = entry.lead(NEW, ("GAP",), SHALLOW)
-    here = f"{list_means(entry, SHALLOW)}; the lower of xGAP and eGAP less GAP: {margin}"
+    here = f"{list_means(entry, SHALLOW)}; the lower of xGAP and eGAP minus GAP: {margin}"
     return Verdict(margin.word, here)
 
 
 @claim(
     "§6, figure 2",
     printed="figure",
-    criterion=f"it is above both, by the mean τ over {INCOMPLETE}; {OVER}",
+    criterion=f"it has a higher mean τ over {INCOMPLETE} than both; {OVER}",
     split=panels_where(is_web_2012),
 )
 def gap_better(entry: Robustness) -> Verdict:
     """On TREC 21, over all topics, GAP is more robust than xGAP and eGAP."""
     margin = entry.lead(("GAP",), NEW)
-    return Verdict(margin.word, f"{list_means(entry)}; GAP less the higher of xGAP and eGAP: {margin}")
+    return Verdict(margin.word, f"{list_means(entry)}; GAP minus the higher of xGAP and eGAP: {margin}")
 
 
 @claim(
@@ -268,11 +268,11 @@ def gap_follows(entry: Robustness) -> Verdict:
     "§6, figure 2",
     printed="figure",
     quote="unstable",
-    criterion=f"at {SHALLOW}, the range of 95 % of the draws of pools is wider for GAP than for xGAP and for eGAP",
+    criterion=f"at {SHALLOW}, the range of 95 % of the draws of pools is wider for GAP than for xGAP and eGAP",
     split=panels_where(lambda panel: panel.topics == "few key"),
 )
 def gap_unstable(entry: Robustness) -> Verdict:
-    """Over topics with few key documents GAP is unstable where pools are quite shallow."""
+    """Over topics with few key documents, GAP is unstable in quite shallow pools."""
     widths = {name: entry.width(name) for name in SHOWN}
     return decide(widths["GAP"] > max(widths[name] for name in NEW), f"width of the range: {listed(widths)}")
 
@@ -280,22 +280,22 @@ def gap_unstable(entry: Robustness) -> Verdict:
 @claim(
     "§6, figures 1 and 2",
     printed="figures",
-    criterion=f"both are above all others, by the mean τ over {INCOMPLETE}; {OVER}",
+    criterion=f"both have a higher mean τ over {INCOMPLETE} than all others; {OVER}",
     split=panels_where(),
 )
 def are_most_robust(entry: Robustness) -> Verdict:
     """nDCG and bpref are the most robust measures."""
     margin = entry.lead(ROBUST, tuple(name for name in MEASURES if name not in ROBUST))
-    return Verdict(margin.word, f"{list_means(entry)}; the lower of the two less the highest of the others: {margin}")
+    return Verdict(margin.word, f"{list_means(entry)}; the lower of the two minus the highest of the others: {margin}")
 
 
 def list_means(entry: Robustness, rates: str = INCOMPLETE) -> str:
-    """Return the mean τ of each measure, in words."""
+    """Return the mean τ of each measure, as text."""
     return f"mean τ {listed({name: entry.mean(name, rates) for name in MEASURES})}"
 
 
 def chart(records: list[Record]) -> Any:
-    """Return τ by the share of the pool, one line per measure, one panel per set of topics, all on one scale."""
+    """Return τ by the share of the pool, with a line for each measure and a panel for each set of topics."""
     alt = altair()
     x = alt.X(
         "rate:Q",
@@ -310,18 +310,18 @@ def chart(records: list[Record]) -> Any:
 
 
 def draw_figures(evidence: Evidence) -> dict[str, Figure]:
-    """Return figures of the panels on which claims are tested; their titles name the others."""
-    titles = {"pools": "τ from full and smaller pools", "vanishing": "Ours: the same where grades may vanish"}
+    """Return figures of the panels that test claims, with titles that name the others."""
+    titles = {"pools": "τ of full and smaller pools", "vanishing": "Our variant: τ if grades may vanish"}
     out: dict[str, Figure] = {}
     for (name, title), entries in zip(titles.items(), evidence, strict=True):
         shown = [record for entry in select_shown(entries) for record in entry.records()]
         rest = name_left_out(entries)
-        out |= {name: Figure(f"{title}; mean of {REPEAT} draws.{rest}", chart(shown))} if shown else {}
+        out |= {name: Figure(f"{title}, the mean of {REPEAT} draws.{rest}", chart(shown))} if shown else {}
     return out
 
 
 def observations(evidence: Evidence) -> list[Observation]:
-    """Say what is not in the paper: xGAP and eGAP against AP, and what happens where grades may vanish."""
+    """Compare xGAP and eGAP with AP, and the paper's pools with pools in which grades may vanish."""
     few = [entry for entry in select_shown(evidence.panels) if is_few(entry.panel)]
     against_ap, vanishing = [], []
     for entry in few:
@@ -331,14 +331,14 @@ def observations(evidence: Evidence) -> list[Observation]:
         pairs = (f"{name} {entry.mean(name, SHALLOW):.2f} and {other.mean(name, SHALLOW):.2f}" for name in SHOWN)
         vanishing.append(f"{entry.panel}: {', '.join(pairs)}")
     answers = (
-        ("How far is the lower of xGAP and eGAP above AP where highly relevant or key documents are few?", against_ap),
-        ("What is τ at 10 % and 5 % of the pool as the paper draws it, and if grades may vanish?", vanishing),
+        ("How far is the lower of xGAP and eGAP above AP if highly relevant or key documents are few?", against_ap),
+        ("What is τ at 10 % and 5 % of the pool, as in the paper and if grades may vanish?", vanishing),
     )
     return [Observation(question, "; ".join(lines)) for question, lines in answers if lines]
 
 
 def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> Evidence:
-    """Shrink the pools of every collection, and again with grades that may vanish, where topics with few are tested."""
+    """Shrink the pools of every collection, also with grades that may vanish if topics with few are tested."""
 
     def work(collection: Collection, progress: Report) -> Evidence:
         study = read_study(collection, part(progress, 0, 4))
@@ -353,32 +353,32 @@ def gather(library: Library, selection: list[Collection], seed: int, progress: R
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Shrink the pools of every collection in the library."""
-    selection = choose_collections(library)
+    selection, _ = choose_collections(library)
     evidence = gather(library, selection, seed, progress)
     records = [record for entry in (*evidence.panels, *evidence.vanishing) for record in entry.records()]
     return Outcome(
         DONE.format(", ".join(str(each) for each in selection if each.name not in library.skipped)),
         evidence,
-        {"pools": Sheet.of("τ between full and smaller pools, and 95 % of the draws", records, 3)},
+        {"pools": Sheet.of("τ of full and smaller pools, and the range of 95 % of the draws", records, 3)},
         draw_figures(evidence),
         observations(evidence),
     )
 
 
 DONE = (
-    "On {} we kept a random share of the judged documents of each topic and degree, rounded, took the others for"
-    " unjudged, and correlated the ranking of the runs above the first quartile of AP with that from the full pools;"
-    f" {REPEAT} times. At least 1 document of each relevant degree and 10 that are not relevant stay judged, as in"
+    f"On {{}}, we kept {REPEAT} times a random share of the judged documents of each topic and degree, rounded, and"
+    " treated the others as unjudged. τ is that of the rankings of the runs above the first quartile of AP from smaller"
+    " and full pools. At least 1 document of each relevant degree and 10 that are not relevant stay judged, as in"
     " Buckley and Voorhees (2004), to whom §6 refers, and, degree by degree, in MATTERS, the toolkit that footnote 1"
-    " names. g is the paper's: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three. Where all runs tie in a smaller"
-    " pool there is no τ, and the means count 0 for it, since nothing is ranked. Intervals are bootstrapped over"
-    " topics. Of several folders of runs the one with the longest runs is taken."
+    " names. g is the paper's: (0.1, 0.9) for two levels, (0.2, 0.2, 0.6) for three. If all runs tie in a smaller pool,"
+    " there is no τ, and the means count 0, since nothing is ranked. Intervals are bootstrapped over topics. If a"
+    " collection has several folders of runs, we used the one with the longest runs."
 )
 EXPERIMENT = Experiment(
     "f14-pools",
     "figures 1 and 2",
-    "How systems rank when fewer documents are judged",
-    "xGAP and eGAP are robust when it comes to incomplete judgments and shallow pools.",
+    "How rankings of systems change when fewer documents are judged",
+    "xGAP and eGAP are robust to incomplete judgments and shallow pools.",
     run,
     (("figures 1 and 2", "pools, vanishing"),),
     claims=(

@@ -21,25 +21,25 @@ TESTS = ("t", "tukey")
 ALPHA = 0.05
 RESAMPLES = 2_000
 POINTS = 200
-"""how many points of a curve are drawn"""
+"""the number of points of a drawn curve"""
 
 
 def measures(levels: Floats) -> dict[str, Measure]:
-    """Return the measures by name, with users spread evenly over the levels, and with few who take any document."""
+    """Return the measures by name, with users spread evenly over the levels, and with small g_1."""
     small = {f"{name}{SMALL}": kind(g=users(levels)) for name, kind in FAMILY.items()}
     every = parse_all((*FAMILY, "AP", "nDCG")) | small
     return {name: every[name] for name in MEASURES}
 
 
 class Pairs(NamedTuple):
-    """The p-values of all pairs of runs by measure and test, and on how many runs and topics they rest."""
+    """The p-values of all pairs of runs by measure and test, and the title of the panel."""
 
     title: str
     p_values: dict[tuple[str, str], Floats]
 
 
 def compute_p_values(collection: Collection, progress: Report, seed: int) -> Pairs:
-    """Test all pairs of the runs above the first quartile of AP."""
+    """Test all pairs of runs above the first quartile of AP."""
     study = read_study(collection, lambda part: progress(part / 2))
     every = measures(study.systems.qrels.levels())
     values, by_test = study.systems.values(every)[study.good], {}
@@ -51,7 +51,7 @@ def compute_p_values(collection: Collection, progress: Report, seed: int) -> Pai
 
 
 def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
-    """Return one record per measure: the share of pairs of runs with a p-value below α, by each test."""
+    """Return the share of pairs of runs with a p-value below α, with a record for each measure."""
     return [
         {"collection": name, "pairs": len(p_values[measure, "t"]), "measure": measure}
         | {test: float(np.mean(p_values[measure, test] < ALPHA)) for test in TESTS}
@@ -60,7 +60,7 @@ def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any
 
 
 def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
-    """Return the achieved significance levels by the t-test, at evenly spaced pairs."""
+    """Return the achieved significance levels of the t-test at evenly spaced pairs."""
     out = []
     for measure in MEASURES:
         curve = achieved_levels(p_values[measure, "t"])
@@ -73,10 +73,10 @@ def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, An
 
 
 def chart(records: list[dict[str, Any]]) -> Any:
-    """Return the curves of achieved significance levels, one line per measure, one panel per collection."""
+    """Return the achieved significance levels, with a line for each measure and a panel for each collection."""
     alt = altair()
     curves = draw(records).encode(
-        x=alt.X("pairs:Q", title="pairs of runs, from the largest p-value on", axis=alt.Axis(format="%")),
+        x=alt.X("pairs:Q", title="pairs of runs, largest p-value first", axis=alt.Axis(format="%")),
         y=alt.Y("p:Q", title="p-value", scale=alt.Scale(domain=[-0.002, 0.1], nice=False)),
         **categories("measure", MEASURES, "strokeDash"),
     )
@@ -85,36 +85,36 @@ def chart(records: list[dict[str, Any]]) -> Any:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Test all pairs of runs of every collection in the library."""
-    used = [collection for collection in choose_collections(library) if has_enough(collection)]
+    used = [collection for collection in choose_collections(library)[0] if has_enough(collection)]
     tested = on_each(library, used, partial(compute_p_values, seed=seed), progress)
     table = [row for name, pairs in tested.items() for row in power(name, pairs.p_values)]
     curves = [row for pairs in tested.values() for row in levels(pairs.title, pairs.p_values)]
-    figure = Figure("Achieved significance levels by the t-test: the further left, the better.", chart(curves))
+    figure = Figure("Achieved significance levels of the t-test; curves farther left are better.", chart(curves))
     sheet = Sheet.of("Discriminative power", table, 3)
     return Outcome(DONE, table, {"power": sheet}, {"levels": figure}, observations(table))
 
 
 def observations(table: list[dict[str, Any]]) -> list[Observation]:
-    """Return the measures of each collection by power."""
+    """Return the measures in the order of their power on each collection."""
     out = []
     for name in dict.fromkeys(row["collection"] for row in table):
         ranked = sorted((row for row in table if row["collection"] == name), key=lambda row: -row["t"])
         shares = ", ".join(f"{row['measure']} {row['t']:.1%}" for row in ranked)
-        out.append(Observation(f"{name}: how many pairs of runs does each measure tell apart (t-test)?", shares))
+        out.append(Observation(f"{name}: which share of pairs of runs does each measure separate (t-test)?", shares))
     return out
 
 
 DONE = (
-    f"All pairs of runs were tested for each measure: paired t-test, and randomised Tukey HSD ({RESAMPLES:,} draws),"
-    f" which holds for all pairs at once. The power is the share of pairs with a p-value below {ALPHA}. The users of"
-    " GAP, xGAP and eGAP are spread evenly over the levels, or, where g_1 is small, as in figures 1 and 2. Runs below"
-    " the first quartile of AP are left out, as in the paper's other experiments."
+    f"We tested all pairs of runs by each measure with the paired t-test, and with the randomised Tukey HSD"
+    f" ({RESAMPLES:,} draws), which holds for all pairs at once. The power is the share of pairs with a p-value below"
+    f" {ALPHA}. The users of GAP, xGAP and eGAP are spread evenly over the levels or, for small g_1, as in figures 1"
+    " and 2. Runs below the first quartile of AP are left out, as in the paper's other experiments."
 )
 EXPERIMENT = Experiment(
     "f14-power",
     "outlook",
-    "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG tell apart",
-    "The paper leaves discriminative power to future work, so there is nothing to hold or to differ.",
+    "How many pairs of runs GAP, xGAP, eGAP, AP and nDCG separate",
+    "The paper leaves discriminative power to future work and makes no claim about it.",
     run,
     (("outlook", "levels, power"),),
     needs=NEEDS,

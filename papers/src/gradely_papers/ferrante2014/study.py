@@ -1,4 +1,4 @@
-"""A collection as F14 looks at it: its runs and sets of topics, what the paper prints of it, and τ over topics."""
+"""A collection in F14: its runs, its sets of topics, and the paper's numbers."""
 
 import csv
 from collections.abc import Iterable, Iterator, Sequence
@@ -21,13 +21,13 @@ REFERENCES = ("AP", "nDCG", "RBP", "bpref")
 
 
 def read_printed(table: str) -> list[dict[str, str]]:
-    """Return a table of the paper: collections, or tau."""
+    """Return a table of the paper, 'collections' or 'tau'."""
     text = (resources.files("gradely_papers.ferrante2014") / f"{table}.csv").read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 
 def printed_records() -> list[Record]:
-    """Return the paper's τ, one record per pair of measures."""
+    """Return the paper's τ, with a record for each pair of measures."""
     return [
         {**{x: row[x] for x in ("collection", "topics", "g", "measure")}, "reference": y, "tau": float(row[y])}
         for row in read_printed("tau")
@@ -36,7 +36,7 @@ def printed_records() -> list[Record]:
 
 
 def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
-    """Return the paper's τ for one of its collections, by topics, g, measure and reference; none for others."""
+    """Return the paper's τ for one of its collections, by topics, g, measure and reference."""
     return {
         tuple(record[x] for x in ("topics", "g", "measure", "reference")): record["tau"]
         for record in printed_records()
@@ -45,12 +45,12 @@ def printed_tau(collection: str | None) -> dict[tuple[str, ...], float]:
 
 
 def count_relevant(qrels: Qrels) -> Ints:
-    """Return how many relevant documents each topic has."""
+    """Return the number of relevant documents of each topic."""
     return np.diff(np.concatenate([[0], np.cumsum(qrels.grade > 0)])[qrels.start])
 
 
 def recognise(qrels: Qrels) -> dict[str, str] | None:
-    """Return the paper's collection that has as many topics and relevant documents; None where none has."""
+    """Return the paper's collection with as many topics and relevant documents, or None."""
     relevant = count_relevant(qrels)
     ours = (len(relevant), relevant.min(), round(float(relevant.mean()), 2), relevant.max())
     columns = ("topics", "min relevant", "mean relevant", "max relevant")
@@ -58,18 +58,18 @@ def recognise(qrels: Qrels) -> dict[str, str] | None:
 
 
 def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
-    """Return judgments with the levels that the paper has: its highest one stands for higher ones, too.
+    """Return judgments with levels above the paper's highest one lowered to it.
 
-    Of the paper's degrees of relevance one is "not relevant".
+    One of the paper's degrees of relevance is "not relevant".
     """
     top = float(theirs["degrees"]) - 1 if theirs else np.inf
     return Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)
 
 
 TWO, TOP = (0.1, 0.9), 0.6
-"""the paper's g for two levels; for three, (0.2, 0.2, 0.6), the highest level has 0.6 and the others share the rest"""
+"""the paper's g for two levels; for three levels, (0.2, 0.2, 0.6), the share of the highest one"""
 SMALL = ", small g_1"
-"""what follows the name of a measure with that g, in which few users take any relevant document"""
+"""the suffix of measures with this g, under which few users accept any relevant document"""
 
 
 def users(levels: Floats) -> dict[float, float]:
@@ -84,33 +84,33 @@ def users(levels: Floats) -> dict[float, float]:
 
 
 DRAWS = 500
-"""bootstrap samples of topics; the ends of a 95 % interval then rest on a dozen of them each"""
+"""the number of bootstrap samples of topics; a dozen lie beyond each end of a 95 % interval"""
 
 
 def draw_topics(count: int, seed: int, draws: int = DRAWS) -> Floats:
-    """Return [1 + draws, topics]: weights of the topics in a mean, first equal ones, then bootstrap samples."""
+    """Return weights of the topics [1 + draws, topics]: equal weights, then bootstrap samples."""
     again = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), draws)
     return np.concatenate([np.ones((1, count)), again]) / count
 
 
 SETS = {"few highly relevant": 2, "few key": 3}
-"""which level is rare in a set of topics"""
+"""the rare level of a set of topics"""
 ENOUGH = 5
-"""on fewer topics no claim is tested"""
+"""the fewest topics on which a claim is tested"""
 
 
 class Panel(NamedTuple):
-    """A collection and a set of topics: what one panel of a figure is about."""
+    """A collection and a set of topics, shown in one panel of a figure."""
 
     collection: str
     topics: str
     topic_count: int
     run_count: int
     printed: str = ""
-    """the collection of the paper that the judgments are those of"""
+    """the paper's collection with these judgments, if any"""
 
     def __str__(self) -> str:
-        """Return it with its numbers."""
+        """Return its name with the numbers of topics and runs."""
         return f"{self.collection}, {self.topics} ({count_of(self.topic_count, 'topic')}, {self.run_count} runs)"
 
     @property
@@ -120,7 +120,7 @@ class Panel(NamedTuple):
 
 
 def above(runs: int) -> int:
-    """Return how many runs of this number lie above the first quartile, where none tie.
+    """Return how many of these runs lie above the first quartile if none tie.
 
     >>> above(95), above(74), above(27)
     (71, 55, 20)
@@ -129,7 +129,7 @@ def above(runs: int) -> int:
 
 
 class Measured(Protocol):
-    """What was measured in one panel."""
+    """The values in one panel."""
 
     @property
     def panel(self) -> Panel:
@@ -137,14 +137,14 @@ class Measured(Protocol):
 
     @property
     def all_tie(self) -> bool:
-        """Whether all runs tie, so that there is no τ to be shown."""
+        """Whether all runs tie and there is no τ to show."""
 
 
 M = TypeVar("M", bound=Measured)
 
 
 def by_panel(measured: Sequence[M]) -> Iterator[tuple[str, M | UntestableError]]:
-    """Yield what was measured in each panel, and one error for all panels with too little data.
+    """Yield the values in each panel, and one error for all panels with too little data.
 
     The titles of figures name these panels.
     """
@@ -153,28 +153,28 @@ def by_panel(measured: Sequence[M]) -> Iterator[tuple[str, M | UntestableError]]
             yield str(entry.panel), entry
     few = {entry.panel for entry in measured if entry.panel.too_small}
     if few:
-        why = f"fewer than {ENOUGH} topics, or than {above(LEAST)} runs above the first quartile, say little"
+        why = f"fewer than {ENOUGH} topics or {above(LEAST)} runs above the first quartile"
         yield count_of(len(few), "smaller panel"), UntestableError(why)
 
 
 class NoTauError(UntestableError):
-    """All runs tie by a measure, so that there is no τ with its ranking."""
+    """All runs tie by a measure, and there is no τ with its ranking."""
 
     def __init__(self) -> None:
-        """Say so."""
-        super().__init__("by one of the measures all runs tie, so that there is no τ with its ranking")
+        """Set the message."""
+        super().__init__("by one of the measures, all runs tie and there is no τ with its ranking")
 
 
 def select_shown(measured: Iterable[M]) -> list[M]:
-    """Return what figures and observations show."""
+    """Return the panels that figures and observations show."""
     return [entry for entry in measured if not entry.panel.too_small and not entry.all_tie]
 
 
 def name_left_out(measured: Sequence[Measured]) -> str:
-    """Return sentences that name the panels that are not drawn, and why; nothing where there are none."""
+    """Return sentences that name the panels that are not drawn, and the reasons."""
     small = dict.fromkeys(str(entry.panel) for entry in measured if entry.panel.too_small)
     tied = dict.fromkeys(str(entry.panel) for entry in measured if entry.all_tie and not entry.panel.too_small)
-    reasons = {"Too small to be drawn": small, "Without τ, since all runs tie": tied}
+    reasons = {"Too small to show": small, "No τ, since all runs tie": tied}
     return "".join(f" {reason}: {'; '.join(panels)}." for reason, panels in reasons.items() if panels)
 
 
@@ -183,20 +183,20 @@ class Study(NamedTuple):
 
     collection: Collection
     printed: dict[str, str] | None
-    """the collection of the paper that the judgments are those of"""
+    """the paper's collection with these judgments, if any"""
     systems: StackedRuns
     good: Bools
-    """which runs are not below the first quartile of AP"""
+    """the runs that are not below the first quartile of AP"""
     sets: dict[str, Bools]
-    """which topics are in a set"""
+    """the topics of each set"""
 
     def panel(self, topics: str) -> Panel:
-        """Return what is looked at in one set of topics."""
+        """Return the panel of one set of topics."""
         own = self.printed["collection"] if self.printed else ""
         return Panel(self.collection.name, topics, int(self.sets[topics].sum()), int(self.good.sum()), own)
 
     def record(self) -> Record:
-        """Return what table 1 of the paper has; with the paper's own numbers where the judgments are its."""
+        """Return the row of the paper's table 1, with its own numbers if it has these judgments."""
         relevant, length = count_relevant(self.systems.qrels), self.systems.hits.retrieved
         ours = {
             "topics": len(relevant),
@@ -218,14 +218,14 @@ class Study(NamedTuple):
         return about | {"folder of runs": self.collection.folder} | ours | theirs
 
     def _size(self, topics: str) -> int | None:
-        """Return how many topics are in a set; None where the collection has no such level."""
+        """Return the number of topics of a set, or None if the collection has no such level."""
         if SETS[topics] > self.collection.levels:
             return None
         return int(self.sets[topics].sum()) if topics in self.sets else 0
 
 
 def judged_depths(systems: StackedRuns) -> Ints:
-    """Return [systems × topics] how far down the documents are judged without a gap: the pool as these runs see it."""
+    """Return the depth to which each ranking is judged without a gap [systems × topics]."""
     hits, rankings = systems.hits, np.arange(len(systems.names) * len(systems.qrels))
     ranking = hits.query
     order = np.lexsort((hits.above, ranking))
@@ -238,7 +238,7 @@ def judged_depths(systems: StackedRuns) -> Ints:
 
 
 def topic_sets(qrels: Qrels) -> dict[str, Bools]:
-    """Return the sets of topics that the paper looks at, as flags; sets without a topic are left out."""
+    """Return the paper's sets of topics as flags, without empty sets."""
     sets, levels = {"all": np.ones(len(qrels), bool)}, qrels.levels()
     for name, level in SETS.items():
         if level <= len(levels):
@@ -257,10 +257,11 @@ def read_study(collection: Collection, progress: Report) -> Study:
     return Study(merged, theirs, systems, select_above_quartile(systems)[0], topic_sets(merged.qrels))
 
 
-def choose_collections(library: Library) -> list[Collection]:
-    """Return the collections with enough runs to draw, and levels as the paper has them."""
-    merged = (
-        collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
-        for collection in collections(library)
-    )
-    return [collection for collection in merged if has_enough(collection, FEWEST)]
+def choose_collections(library: Library) -> tuple[list[Collection], list[Collection]]:
+    """Return the collections that can be shown, with the levels of the paper, and those that are left out."""
+    chosen: list[Collection] = []
+    left_out: list[Collection] = []
+    for collection in collections(library):
+        merged = collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
+        (chosen if has_enough(merged, FEWEST) else left_out).append(merged)
+    return chosen, left_out

@@ -1,4 +1,4 @@
-"""F14 tables 1, 2 and 3: how soon GAP, xGAP and eGAP rank systems as other measures do, over a grid of g."""
+"""F14 tables 1, 2 and 3: how GAP, xGAP and eGAP agree with other measures over a grid of g."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -32,14 +32,14 @@ from gradely_papers.ferrante2014.study import (
     read_study,
     select_shown,
 )
-from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, collections, on_each
+from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, on_each
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 MATTERS = "nDCG(discount='jk10')"
-"""nDCG as MATTERS, the toolkit that the paper names, has it by default: weights 0, 5, 10, …, discounts from rank 10"""
+"""nDCG as in MATTERS, the toolkit that the paper names: by default, weights 0, 5, 10, …, and discounts from rank 10"""
 PARTS = {2: 10, 3: 5, 4: 4}
-"""into how many parts the users are divided, by the number of levels"""
+"""the number of steps of the grid, by the number of levels"""
 
 
 class Curves(NamedTuple):
@@ -47,24 +47,24 @@ class Curves(NamedTuple):
 
     panel: Panel
     records: list[Record]
-    """one per g, measure and reference"""
+    """a record for each g, measure and reference"""
     leads: dict[str, Floats]
-    """by reference, how far GAP is ahead of xGAP and eGAP on the way to it at the smallest g_1, [1 + draws]"""
+    """by reference, GAP's lead in τ over xGAP and eGAP at the smallest g_1, [1 + draws]"""
 
     matters: float = float("nan")
-    """τ between nDCG and nDCG as MATTERS has it by default"""
+    """τ between nDCG and the default nDCG of MATTERS"""
 
     @property
     def all_tie(self) -> bool:
-        """Whether all runs tie, so that there is no τ to be shown."""
+        """Whether all runs tie and there is no τ to show."""
         return not all(self.with_reference("AP").values())
 
     def lead(self, reference: str = "AP") -> Interval:
-        """Return τ of GAP less that of the nearer of xGAP and eGAP, at the smallest g_1 above 0, over topics."""
+        """Return GAP's lead in τ over the higher of xGAP and eGAP at the smallest g_1 above 0."""
         return interval_of(self.leads[reference])
 
     def with_reference(self, reference: str) -> dict[str, dict[float, float]]:
-        """Return {measure: {g_1: τ}}, the mean over all g with that g_1, where there is a τ."""
+        """Return {measure: {g_1: τ}}, the mean of all defined τ with that g_1."""
         out: dict[str, dict[float, list[float]]] = {name: defaultdict(list) for name in FAMILY}
         for record in self.records:
             if record["reference"] == reference and not np.isnan(record["tau"]):
@@ -72,11 +72,11 @@ class Curves(NamedTuple):
         return {name: {g1: mean(values) for g1, values in points.items()} for name, points in out.items()}
 
     def highest(self, reference: str) -> dict[str, float]:
-        """Return the highest mean τ with a reference, by measure."""
+        """Return the highest mean τ with a reference for each measure."""
         return {name: max(points.values()) for name, points in self.with_reference(reference).items() if points}
 
     def at_smallest(self, reference: str) -> dict[str, float]:
-        """Return τ with a reference at the smallest g_1 above 0, by measure."""
+        """Return τ with a reference at the smallest g_1 above 0 for each measure."""
         smallest = min(g1 for g1 in (float(record["g"].split()[0]) for record in self.records) if g1 > 0)
         lines = self.with_reference(reference)
         if not all(smallest in points for points in lines.values()):
@@ -85,14 +85,14 @@ class Curves(NamedTuple):
 
 
 def interval_of(values: Floats) -> Interval:
-    """Return the value over the topics as they are, the first one, with its interval over draws of topics."""
+    """Return the first value, over all topics, with its interval over draws of topics."""
     if np.isnan(values[0]):
         raise NoTauError
     return Interval.of(float(values[0]), values[1:])
 
 
 def grid(levels: int) -> list[tuple[float, ...]]:
-    """Return all g in steps, as in the paper: from users who want only the best to those who take all.
+    """Return the paper's grid of g, from users who want only the best documents to users who accept all.
 
     >>> grid(2)[:2], len(grid(3))
     ([(0.0, 1.0), (0.1, 0.9)], 21)
@@ -112,7 +112,7 @@ def measures(levels: Floats) -> dict[Any, Measure]:
 
 
 def correlate_grid(study: Study, seed: int) -> list[Curves]:
-    """Return τ for each set of topics, over the runs above the first quartile of AP."""
+    """Return τ over the runs above the first quartile of AP, for each set of topics."""
     levels = study.systems.qrels.levels()
     every, points = measures(levels), grid(len(levels))
     values = study.systems.values(every)[study.good]
@@ -132,7 +132,7 @@ def correlate_grid(study: Study, seed: int) -> list[Curves]:
 
 
 def _records(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> list[Record]:
-    """Return τ over the topics as they are, one record per g, measure and reference; GAP with the same g is one."""
+    """Return τ over all topics for each g, measure and reference; one reference is GAP with the same g."""
     return [
         {
             "g": " ".join(map(str, g)),
@@ -145,11 +145,11 @@ def _records(better: dict[Any, Floats], points: list[tuple[float, ...]]) -> list
 
 
 TARGETS = ("AP", "nDCG")
-"""the references to which claims compare the ways of GAP, xGAP and eGAP"""
+"""the references of the claims on GAP's lead"""
 
 
 def leads(better: dict[Any, Floats], points: list[tuple[float, ...]], reference: str) -> Floats:
-    """Return how far GAP is ahead at the smallest g_1 above 0, for every draw of topics."""
+    """Return GAP's lead at the smallest g_1 above 0, for every draw of topics."""
     smallest = sorted({g[0] for g in points})[1]
     row = [g for g in points if g[0] == smallest]
     near = {
@@ -161,7 +161,7 @@ def leads(better: dict[Any, Floats], points: list[tuple[float, ...]], reference:
 
 
 def printed_curves() -> list[Curves]:
-    """Return the paper's own tables; topics cannot be resampled from them."""
+    """Return the paper's own tables, which have no topics to resample."""
     key = lambda record: (record["collection"], record["topics"])  # noqa: E731
     by_collection = {row["collection"]: row for row in read_printed("collections")}
     out = []
@@ -176,7 +176,7 @@ def printed_curves() -> list[Curves]:
 
 
 CLOSE = 0.02
-"""how far our τ may be from the paper's, on average, with its own runs"""
+"""the largest mean difference from the paper's τ with its own runs"""
 
 
 class Evidence(NamedTuple):
@@ -199,11 +199,11 @@ def where_rare(evidence: Evidence) -> Iterable[tuple[str, Any]]:
 @claim(
     "§6, tables 2 and 3",
     printed="TREC 10, few highly relevant, g_1 = 0.1: GAP 0.80, xGAP 0.48, eGAP 0.45",
-    criterion="at the smallest g_1 above 0, τ of GAP with AP is above those of xGAP and eGAP; 95 % over topics",
+    criterion="at the smallest g_1 above 0, τ with AP is higher for GAP than for xGAP and eGAP; 95 % over topics",
     split=everywhere,
 )
 def is_gap_nearest(curves: Curves) -> Verdict:
-    """GAP ranks systems nearly as AP does already at small g_1; xGAP and eGAP do not."""
+    """Even at small g_1, GAP ranks systems nearly as AP does; xGAP and eGAP do not."""
     lead = curves.lead()
     return Verdict(lead.word, f"τ with AP: {listed(curves.at_smallest('AP'))}; GAP ahead by {lead}")
 
@@ -213,14 +213,14 @@ def judge_trend(points: dict[str, dict[float, float]]) -> Verdict:
     if not all(points.values()):
         raise NoTauError
     trend = {name: goodman_kruskal(line) for name, line in points.items()}
-    here = f"of the pairs of g_1 at which τ differs, rising less falling: {listed(trend)}"
+    here = f"γ of g_1 and τ: {listed(trend)}"
     return decide(min(trend.values()) >= NOTICEABLE, here)
 
 
 @claim(
     "§6, tables 2 and 3",
     printed="in all seven tables",
-    criterion=f"for each of the three, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in the paper's own tables",
+    criterion=f"for each of the three measures, γ of g_1 and τ with AP is {NOTICEABLE} or more, as in its tables",
     split=everywhere,
 )
 def rises(curves: Curves) -> Verdict:
@@ -232,7 +232,7 @@ def rises(curves: Curves) -> Verdict:
     "§6, tables 2 and 3",
     printed="in five of its own seven tables, by our criterion",
     quote="correlation with nDCG … increases as g1 increases",
-    criterion=f"for each of the three, γ of g_1 and τ with nDCG is {NOTICEABLE} or more",
+    criterion=f"for each of the three measures, γ of g_1 and τ with nDCG is {NOTICEABLE} or more",
     split=everywhere,
 )
 def ndcg_rises(curves: Curves) -> Verdict:
@@ -243,17 +243,17 @@ def ndcg_rises(curves: Curves) -> Verdict:
 @claim(
     "§6, tables 2 and 3",
     printed="in all seven tables",
-    criterion=f"for xGAP and eGAP, γ of g_1 and τ with GAP is {NOTICEABLE} or more, from the smallest g_1 above 0 on",
+    criterion=f"for xGAP and eGAP, γ of g_1 above 0 and τ with GAP is {NOTICEABLE} or more",
     split=everywhere,
 )
 def gap_rises(curves: Curves) -> Verdict:
-    """τ of xGAP and eGAP with GAP rises with g_1, but for g_1 = 0, where it is 1 if there are two levels."""
+    """τ of xGAP and eGAP with GAP rises with g_1 above 0; at g_1 = 0 it is 1 if there are two levels."""
     lines = {name: line for name, line in curves.with_reference("GAP").items() if name != "GAP"}
     return judge_trend({name: {g1: tau for g1, tau in line.items() if g1 > 0} for name, line in lines.items()})
 
 
 def goodman_kruskal(points: dict[float, float]) -> float:
-    """Return Goodman and Kruskal's γ of g_1 and τ: where τ has reached 1 and stays there, it does not fall.
+    """Return Goodman and Kruskal's γ of g_1 and τ, in which a τ that stays at 1 does not count as falling.
 
     >>> goodman_kruskal({0.0: 0.5, 0.1: 0.9, 0.2: 1.0, 0.3: 1.0})
     1.0
@@ -267,7 +267,7 @@ def goodman_kruskal(points: dict[float, float]) -> float:
     "abstract, tables 2 and 3",
     quote="they actually grasp a different angle from GAP",
     printed="TREC 10, g_1 = 0.1: τ with GAP 0.86 and 0.85; few highly relevant 0.67 and 0.64",
-    criterion=f"at the smallest g_1 above 0, τ of neither with GAP is above {EQUIVALENT}, the paper's mark of"
+    criterion=f"at the smallest g_1 above 0, neither τ with GAP is above {EQUIVALENT}, the paper's threshold of"
     " equivalence",
     split=everywhere,
 )
@@ -280,7 +280,7 @@ def another_angle(curves: Curves) -> Verdict:
 @claim(
     "§6, tables 2 and 3",
     printed="TREC 10, few highly relevant, g_1 = 0.1: GAP 0.74, xGAP 0.51, eGAP 0.47",
-    criterion="at the smallest g_1 above 0, τ of GAP with nDCG is above those of xGAP and eGAP; 95 % over topics",
+    criterion="at the smallest g_1 above 0, τ with nDCG is higher for GAP than for xGAP and eGAP; 95 % over topics",
     split=where_rare,
 )
 def ndcg_low(curves: Curves) -> Verdict:
@@ -297,7 +297,7 @@ def ndcg_low(curves: Curves) -> Verdict:
     split=everywhere,
 )
 def same_corners(curves: Curves) -> Verdict:
-    """Where all users agree, GAP, xGAP and eGAP rank systems the same."""
+    """If all users agree, GAP, xGAP and eGAP rank systems equally."""
     taus = [x["tau"] for x in curves.records if "1.0" in x["g"].split() and x["reference"] == "GAP"]
     corners = [tau for tau in taus if not np.isnan(tau)]
     if not corners:
@@ -306,7 +306,7 @@ def same_corners(curves: Curves) -> Verdict:
     return decide(same == len(corners), f"τ = 1 in {same} of {len(corners)} comparisons")
 
 
-def beside_all(evidence: Evidence) -> Iterator[tuple[str, Any]]:
+def with_all_topics(evidence: Evidence) -> Iterator[tuple[str, Any]]:
     """Yield GAP's lead in τ with AP over each set of few topics, and over all topics of the same collection."""
     every = {curves.panel.collection: curves.leads["AP"] for curves in evidence.curves if curves.panel.topics == "all"}
     for name, part in where_rare(evidence):
@@ -316,8 +316,8 @@ def beside_all(evidence: Evidence) -> Iterator[tuple[str, Any]]:
 @claim(
     "§6, tables 2 and 3",
     printed="TREC 14, g_1 = 0.1: GAP ahead by 0.11 over all topics, by 0.37 over the few",
-    criterion="GAP's lead at the smallest g_1 is larger there than over all topics; 95 % over topics",
-    split=beside_all,
+    criterion="GAP's lead at the smallest g_1 is larger over these than over all topics; 95 % over topics",
+    split=with_all_topics,
 )
 def most_where_rare(leads: tuple[Floats, Floats]) -> Verdict:
     """The difference is larger over topics with few highly relevant or key documents."""
@@ -327,7 +327,7 @@ def most_where_rare(leads: tuple[Floats, Floats]) -> Verdict:
 
 
 class Printed(NamedTuple):
-    """What the paper prints of one of its collections, and what we found of it."""
+    """The paper's numbers for one of its collections, and ours."""
 
     theirs: dict[str, str]
     ours: Record | None
@@ -344,9 +344,9 @@ def by_printed(evidence: Evidence) -> Iterator[tuple[str, Printed]]:
         yield theirs["collection"], Printed(theirs, ours, own)
 
 
-@claim("table 1", printed="17; 6; 10 and 7", criterion="the same numbers", split=by_printed)
+@claim("table 1", printed="17; 6; 10 and 7", criterion="the numbers are equal", split=by_printed)
 def topic_counts(collection: Printed) -> Verdict:
-    """How many topics have few highly relevant, or few key, documents: R(1) >= 10·R(k), R(k) ≠ 0."""
+    """The numbers of topics with few highly relevant or few key documents: R(1) >= 10·R(k), R(k) ≠ 0."""
     if collection.ours is None:
         raise UntestableError("its judgments are not in the data folder")
     pairs = {name: (collection.ours[name], int(n)) for name in SETS if (n := collection.theirs[name])}
@@ -357,11 +357,11 @@ def topic_counts(collection: Printed) -> Verdict:
 @claim(
     "tables 2 and 3",
     printed="as printed",
-    criterion=f"with the paper's judgments and as many runs, off by less than {CLOSE} on average",
+    criterion=f"with the paper's judgments and as many runs, they differ by less than {CLOSE} on average",
     split=by_printed,
 )
 def same_numbers(collection: Printed) -> Verdict:
-    """1,605 values of τ for the grid of g."""
+    """The 1,605 values of τ for the grid of g."""
     runs, printed = collection.ours["runs"] if collection.ours else 0, collection.theirs["runs"]
     if runs != int(printed):
         raise UntestableError(f"its {printed} runs are not public; {runs} runs are here")
@@ -381,7 +381,7 @@ def gather(library: Library, selection: list[Collection], seed: int, progress: R
 
 
 def chart(curves: list[Curves]) -> Any:
-    """Return τ with AP by g_1, one line per measure, one panel per collection and set of topics."""
+    """Return τ with AP by g_1, with a line for each measure and a panel for each collection and set of topics."""
     alt = altair()
     points = [
         {"panel": str(curve.panel)} | {"measure": measure, "g_1": g1, "tau": tau}
@@ -396,14 +396,14 @@ def chart(curves: list[Curves]) -> Any:
 
 
 def draw_figures(curves: list[Curves]) -> dict[str, Figure]:
-    """Return the figure of the panels on which claims are tested; its title names the others."""
+    """Return the figure of the panels that test claims, with a title that names the others."""
     shown = select_shown(curves)
-    title = "τ with AP by g_1, the share of users who take any relevant document."
+    title = "τ with AP by g_1, the share of users who accept any relevant document."
     return {"tau": Figure(f"{title}{name_left_out(curves)}", chart(shown))} if shown else {}
 
 
 def as_printed(curves: list[Curves]) -> list[Record]:
-    """Return one record per collection, set of topics, g and measure, as in the paper: τ with each reference."""
+    """Return τ with each reference, with a record for each collection, set of topics, g and measure."""
     rows: dict[tuple[Any, ...], Record] = {}
     for curve in curves:
         panel = curve.panel
@@ -417,7 +417,7 @@ def as_printed(curves: list[Curves]) -> list[Record]:
 
 
 def table_1(rows: list[Record]) -> list[Record]:
-    """Return table 1 whole: our collections, the paper's numbers beside them, and those of it that are not here."""
+    """Return table 1: our collections with the paper's numbers, and the paper's collections that we lack."""
     printed_names = {row["the paper's"] for row in rows}
     absent = [
         dict.fromkeys(rows[0])
@@ -430,16 +430,16 @@ def table_1(rows: list[Record]) -> list[Record]:
 
 
 def observations(curves: list[Curves]) -> list[Observation]:
-    """Say what the rarity of highly relevant documents does to the lead of GAP."""
+    """Return GAP's lead, the highest τ with nDCG, and the agreement of two kinds of nDCG."""
     shown = select_shown(curves)
     ahead = [(curve.lead(), curve) for curve in shown if not np.isnan(curve.leads["AP"][0])]
     leads = "; ".join(f"{curve.panel}: {lead}" for lead, curve in sorted(ahead, key=lambda pair: pair[0].value))
     highest = "; ".join(f"{curve.panel}: {listed(curve.highest('nDCG'))}" for curve in shown)
     answers = (
-        ("How far is GAP ahead of xGAP and eGAP on the way to AP, at the smallest g_1 (τ, 95 %)?", leads),
+        ("What is GAP's lead over xGAP and eGAP in τ with AP at the smallest g_1, with 95 % intervals?", leads),
         ("What is the highest τ with nDCG over all g?", highest),
         (
-            f"How alike do nDCG as above and {MATTERS}, the default of MATTERS, rank the systems (τ)?",
+            f"What is τ between nDCG as above and {MATTERS}, the default of MATTERS?",
             "; ".join(f"{curve.panel}: {curve.matters:.3f}" for curve in shown if not np.isnan(curve.matters)),
         ),
     )
@@ -448,11 +448,8 @@ def observations(curves: list[Curves]) -> list[Observation]:
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
-    selection = choose_collections(library)
+    selection, left_out = choose_collections(library)
     evidence = gather(library, selection, seed, progress)
-    left_out = [
-        collection for collection in collections(library) if collection.name not in {other.name for other in selection}
-    ]
     return Outcome(
         describe([each for each in selection if each.name not in library.skipped], left_out),
         evidence,
@@ -462,36 +459,37 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
         },
         {
             **draw_figures(evidence.curves),
-            "tau-paper": Figure("The same, as the paper prints it.", chart(printed_curves())),
+            "tau-paper": Figure("τ with AP by g_1, as printed in the paper.", chart(printed_curves())),
         },
         observations(evidence.curves),
     )
 
 
 def describe(selection: list[Collection], left_out: list[Collection]) -> str:
-    """Return what was done, and what was left out."""
+    """Say what was done, and which collections were left out."""
     names = ", ".join(map(str, selection))
     few = ", ".join(f"{collection.name} ({len(collection.runs)})" for collection in left_out)
-    return DONE.format(names) + (f" Left out, for fewer than {FEWEST} runs or too many levels: {few}." if few else "")
+    rest = f" Left out because of fewer than {FEWEST} runs or too many levels: {few}." if few else ""
+    return DONE.format(names) + rest
 
 
 DONE = (
-    "On {} we ranked the runs above the first quartile of AP by GAP, xGAP and eGAP for every g of the paper's grid, and"
-    " correlated these rankings with those by GAP with the same g, AP, nDCG (linear gain), RBP (p = 0.8) and bpref:"
-    " Kendall's τ, ties within runs in expectation, relevant from level 1 on. Intervals are bootstrapped over topics."
-    " Of several folders of runs the one with the longest runs is taken, full runs before cut ones. Where the judgments"
-    " are those of one of the paper's collections, its numbers stand beside ours, though the runs are the public ones."
-    " In table 1, our pool depth is the median, over runs and topics, of how far down a run is judged without a gap."
+    "On {}, we ranked the runs above the first quartile of AP by GAP, xGAP and eGAP for every g of the paper's grid,"
+    " and computed Kendall's τ with the rankings by GAP with the same g, AP, nDCG (linear gain), RBP (p = 0.8) and"
+    " bpref, with expected ties and relevance from level 1. Intervals are bootstrapped over topics. If a collection has"
+    " several folders of runs, we used the one with the longest runs. If the paper has the same judgments, its numbers"
+    " are shown with ours, although the runs are the public ones. In table 1, our pool depth is the median, over runs"
+    " and topics, of the depth to which a run is judged without a gap."
 )
 SUMMARY = (
-    "GAP's ranking of systems is close to AP's as soon as a small share of users takes any relevant document, so it is"
-    " hardly graded. xGAP's and eGAP's come close to it only as g_1 grows, most of all over topics with few highly"
-    " relevant documents. Where all users agree the three are the same."
+    "GAP ranks systems nearly as AP does as soon as a small share of users accepts any relevant document, so it is"
+    " hardly graded. xGAP and eGAP approach AP's ranking only as g_1 grows, especially over topics with few highly"
+    " relevant documents. If all users agree, the three measures are equal."
 )
 EXPERIMENT = Experiment(
     "f14-tau",
     "tables 1, 2 and 3",
-    "How soon GAP, xGAP and eGAP rank systems as AP does",
+    "From which g_1 on GAP, xGAP and eGAP rank systems as AP does",
     SUMMARY,
     run,
     (("table 1", "collections"), ("tables 2 and 3", "tau, tau-paper")),

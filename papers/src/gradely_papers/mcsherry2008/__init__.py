@@ -9,13 +9,13 @@ ITEMS = tuple(
 MISPRINTS = (
     Misprint(
         "§2.5",
-        "RR = Σ f(x)/(t + x), f(x) the chance that the first x documents of the group are irrelevant",
-        "Σ (f(x - 1) - f(x))/(t + x), as the text has it: the chance that the first relevant document is at place x",
+        "RR = Σ f(x)/(t + x), with f(x) the probability that the first x documents of the group are irrelevant",
+        "Σ (f(x - 1) - f(x))/(t + x), as in the text: the probability that the first relevant document is at place x",
     ),
-    Misprint("§2.5", "“first x elements are relevant, minus”", "irrelevant; and f(0), which is not defined, is 1"),
+    Misprint("§2.5", "“first x elements are relevant, minus”", "“irrelevant”; f(0), which is not defined, is 1"),
     Misprint(
         "§2.4",
         "a term of average precision that is 0/0 for a group of one document",
-        "0: a document that ties with no other has no others of its group above it",
+        "0, since no other document of the group is above it",
     ),
 )

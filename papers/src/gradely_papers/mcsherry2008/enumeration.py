@@ -1,4 +1,4 @@
-"""M08: the closed forms against the mean over every order of tied documents, written out."""
+"""M08: the closed forms, compared with the mean over an enumeration of all orders of tied documents."""
 
 from itertools import groupby, permutations, product
 from math import factorial, fsum, prod
@@ -16,11 +16,11 @@ from gradely_papers.rankings import rank_labels
 from gradely_papers.verdicts import Record, Verdict, decide
 
 DOCUMENTS, RANKINGS, MOST = 9, 40, 5040
-"""documents per ranking; rankings; the most orders that one of them has, that of seven tied documents"""
+"""documents per ranking; rankings; the most orders of a ranking, those of seven tied documents"""
 CUTOFF = 4
-"""a cut-off that often falls into a group"""
+"""a cut-off that often divides a group"""
 PRINTED = ("P", "R", "F1", "AP", "RR", "nDCG")
-"""the measures that the paper has"""
+"""the measures of the paper"""
 
 
 class Ranking(NamedTuple):
@@ -35,33 +35,33 @@ class Ranking(NamedTuple):
         return [list(group) for _, group in groupby(ranked, key=lambda i: self.scores[i])]
 
     def size(self) -> int:
-        """Return how many orders there are."""
+        """Return the number of orders."""
         return prod(factorial(len(group)) for group in self.groups())
 
     def orders(self) -> Floats:
-        """Return [orders, documents]: the labels in every order that the scores allow."""
+        """Return the labels in every order that the scores allow [orders, documents]."""
         every = product(*(permutations(group) for group in self.groups()))
         return np.array([[self.labels[i] for part in order for i in part] for order in every], np.float64)
 
 
 def measures() -> list[Measure]:
-    """Return every measure of which a closed form is known, over the whole ranking and with a cut-off."""
+    """Return every measure with a known closed form, without and with a cut-off."""
     return [measure for kind in EXPECTED for measure in (kind(), kind().replace(k=CUTOFF))]
 
 
 def evaluate_closed_form(measure: Measure, ranking: Ranking) -> float:
-    """Return the mean over all orders as the measure computes it."""
+    """Return the mean over all orders in closed form."""
     return float(measure(from_arrays(ranking.scores, ranking.labels))[0])
 
 
 def enumerate_mean(measure: Measure, ranking: Ranking) -> float:
-    """Return the mean of the plain measure over all orders, one by one."""
+    """Return the mean of the plain measure over an enumeration of all orders."""
     orders = ranking.orders()
     return fsum(measure(rank_labels(orders)).tolist()) / len(orders)
 
 
 def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
-    """Draw rankings with few distinct scores, of not too many orders each."""
+    """Draw rankings with few distinct scores and at most MOST orders each."""
     rng = np.random.default_rng(seed)
     out: list[Ranking] = []
     while len(out) < count:
@@ -73,7 +73,7 @@ def rankings(seed: int, count: int = RANKINGS) -> list[Ranking]:
 
 
 def compare_forms(seed: int, count: int = RANKINGS, progress: Report = ignore) -> list[Record]:
-    """Return for each measure how far the closed form lies from the enumeration, at most."""
+    """Return for each measure the largest difference between closed form and enumeration."""
     sample, every = rankings(seed, count), measures()
     off = {str(measure): 0.0 for measure in every}
     for i, ranking in enumerate(sample):
@@ -89,9 +89,9 @@ def compare_forms(seed: int, count: int = RANKINGS, progress: Report = ignore) -
 
 
 def printed_rr(ranking: Ranking) -> float:
-    """Return RR as the paper prints it: Σ f(x)/(t+x), f(x) the chance that the first x of the group are irrelevant.
+    """Return RR as printed: Σ f(x)/(t+x), with f(x) the probability that the first x of the group are irrelevant.
 
-    Only the first group with a relevant document matters; t documents precede it, r of its n are relevant.
+    Only the first group with a relevant document matters. It follows t documents, and r of its n are relevant.
     """
     t = 0
     for group in ranking.groups():
@@ -104,13 +104,13 @@ def printed_rr(ranking: Ranking) -> float:
 
 
 class Reach(NamedTuple):
-    """Which documents a measure with a cut-off looks at, over rankings with a group that the cut-off divides."""
+    """The documents that measures with a cut-off use, over rankings with a group that the cut-off divides."""
 
     cases: int
     below: float
-    """by how much a measure changes, at most, where labels below the group are exchanged among themselves"""
+    """the largest change of a measure if labels below the group are exchanged among themselves"""
     inside: int
-    """in how many cases precision changes where a label of the group is exchanged with another from below it"""
+    """the number of cases in which exchanging a label of the group with one from below changes precision"""
 
 
 def find_reach(seed: int, count: int = RANKINGS) -> Reach:
@@ -140,7 +140,7 @@ def _differ(ranking: Ranking, i: int, j: int) -> bool:
 
 
 def exchange(ranking: Ranking, places: dict[int, int]) -> Ranking:
-    """Return the ranking with some labels exchanged.
+    """Return the ranking with exchanged labels.
 
     >>> exchange(Ranking((3, 2, 1), (0, 1, 2)), {1: 2, 2: 1}).labels
     (0, 2, 1)
@@ -149,20 +149,20 @@ def exchange(ranking: Ranking, places: dict[int, int]) -> Ranking:
 
 
 class Evidence(NamedTuple):
-    """How far closed forms lie from enumeration, how far RR does as it is printed, and what cut-offs look at."""
+    """The differences between closed forms and enumeration, the error of the printed RR, and the reach of cut-offs."""
 
     records: list[Record]
     printed_rr: float
     reach: Reach
 
     def worst(self, *names: str) -> Record:
-        """Return the record of the largest difference among these measures, or among all."""
+        """Return the record with the largest difference among these measures, or among all."""
         records = [record for record in self.records if not names or record["measure"].partition("@")[0] in names]
         return max(records, key=lambda record: float(record["largest difference"]))
 
 
 def describe(worst: Record) -> str:
-    """Return the largest difference in words."""
+    """Return the largest difference, as text."""
     gap, name = float(worst["largest difference"]), worst["measure"]
     return f"largest difference {gap:.0e}, {name}, over {worst['orders']:,} orders of {worst['rankings']} rankings"
 
@@ -171,7 +171,7 @@ QUOTE = "precisely the same performance value as the approach of averaging over 
 
 
 def claim_exact(name: str) -> Claim:
-    """Return the claim that the closed form of a measure is the mean over all orders."""
+    """Return the claim that the closed form of a measure equals the mean over all orders."""
 
     def test(evidence: Evidence) -> Verdict:
         worst = evidence.worst(name)
@@ -180,9 +180,9 @@ def claim_exact(name: str) -> Claim:
     return Claim(
         name,
         f"abstract, §2.{list(PRINTED).index(name) + 1}",
-        f"The closed form of {name} is precisely the mean over all orders of tied documents.",
+        f"The closed form of {name} equals the mean over all orders of tied documents.",
         "exact",
-        f"with and without a cut-off it is within {SAME:g} of the mean over all orders, written out",
+        f"with and without a cut-off, it is within {SAME:g} of the mean over an enumeration of all orders",
         test,
         QUOTE,
         THEOREM,
@@ -191,37 +191,37 @@ def claim_exact(name: str) -> Claim:
 
 @claim(
     "§2",
-    printed="O(t_(c+1)) in place of O(k)",
-    criterion=f"labels below the group can be exchanged and no measure changes by {SAME:g}; where one of the group is"
-    " exchanged with another from below it, precision changes in every case",
+    printed="O(t_(c+1)) instead of O(k)",
+    criterion=f"exchanging labels below the group changes no measure by {SAME:g} or more; exchanging a label of the"
+    " group with a different one from below changes precision in every case",
     kind=THEOREM,
 )
 def reaches_to_the_group(evidence: Evidence) -> Verdict:
-    """At cut-off k, a tie-aware measure takes the documents down to the end of the group at k, and no others."""
+    """At cut-off k, a tie-aware measure uses the documents down to the end of the group at k, and no others."""
     cases, below, inside = evidence.reach
-    here = f"{cases} rankings: labels below change a measure by {below:.0e} at most, labels of the group in {inside}"
+    here = f"labels below change a measure by {below:.0e} at most, labels of the group in {inside} of {cases} rankings"
     return decide(cases and below < SAME and inside == cases, here)
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - no data needed
-    """Write all orders of small rankings out."""
+    """Enumerate all orders of small rankings."""
     records = compare_forms(seed, progress=progress)
     off = max(abs(printed_rr(ranking) - enumerate_mean(RR(), ranking)) for ranking in rankings(seed))
     evidence = Evidence(records, off, find_reach(seed))
     return Outcome(
-        f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, wrote every order that the"
-        f" scores allow out, and took the mean of the plain measure, with no cut-off and at {CUTOFF}.",
+        f"We drew {RANKINGS} rankings of {DOCUMENTS} documents with few distinct scores, enumerated all orders that the"
+        f" scores allow, and averaged the plain measure, without a cut-off and at {CUTOFF}.",
         evidence,
-        {"differences": Sheet.of("Closed form against enumeration", records, 18)},
+        {"differences": Sheet.of("Closed form and enumeration", records, 18)},
         {},
         [
             Observation(
-                "How far is RR off where its formula is taken as it is printed?",
-                f"By up to {evidence.printed_rr:.3f} on these rankings; with differences of adjacent f it is"
-                f" {float(evidence.worst('RR')['largest difference']):.0e} at most.",
+                "How large is the error of the printed formula of RR?",
+                f"Up to {evidence.printed_rr:.3f} on these rankings; with differences of adjacent f, at most"
+                f" {float(evidence.worst('RR')['largest difference']):.0e}.",
             ),
             Observation(
-                "Are the closed forms exact that this library adds, one for every measure?",
+                "Are the closed forms of all measures of gradely exact?",
                 f"{len(records)} measures and cut-offs: {describe(evidence.worst())}.",
             ),
         ],
@@ -231,9 +231,9 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 EXPERIMENT = Experiment(
     "m08-enumeration",
     "§2",
-    "Closed forms against every order of ties, written out",
-    "When scores tie, a measure should be the mean over all orders of the tied documents, and that mean has a"
-    " closed form for precision, recall, F1, average precision, reciprocal rank and nDCG.",
+    "Closed forms, compared with an enumeration of all orders of ties",
+    "If scores tie, a measure should be the mean over all orders of the tied documents. This mean has a closed form for"
+    " precision, recall, F1, average precision, reciprocal rank and nDCG.",
     run,
     (("§2", "differences"),),
     claims=(*map(claim_exact, PRINTED), reaches_to_the_group),

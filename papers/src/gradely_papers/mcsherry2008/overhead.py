@@ -1,4 +1,4 @@
-"""M08, §3: the cost of tie-aware measures, as a ratio to that of tie-oblivious ones."""
+"""M08, §3: the cost of tie-aware measures, as a ratio to the cost of tie-oblivious ones."""
 
 import os
 import tempfile
@@ -22,34 +22,34 @@ from gradely_papers.progress import Report, ignore, part
 from gradely_papers.verdicts import Record, Verdict, decide, listed
 
 QUERIES, JUDGED, RESULTS = 28_043, 17, 2_383
-"""the paper's set of queries: how many, and of each about how many results are labelled, and how many there are in the
-mean (Najork, Zaragoza and Taylor, HITS on the web, 2007, describe it)"""
+"""the paper's queries: their number, and the mean numbers of labelled results and of results (from Najork, Zaragoza and
+Taylor, HITS on the web, 2007)"""
 SIZES = (JUDGED, RESULTS)
-"""lengths of the lists in memory; the longer ones are fewer, so that both have about as many documents"""
+"""lengths of the lists in memory; longer lists are fewer, with about as many documents in total"""
 ALONE_QUERIES = 1_000
-"""lists that are sorted already, of which every measure is timed, and not only the paper's"""
+"""sorted lists on which every measure is timed, not only the paper's"""
 FILE_QUERIES, RETRIEVED = 150, 1000
 """queries and documents of the run file"""
 REPEATS = 9
 TIES: tuple[TiePolicy, TiePolicy] = ("expected", "order")
-"""tie-aware, and tie-oblivious: ties in the order in which sorting leaves them"""
+"""tie-aware; tie-oblivious, with ties in the order of sorting"""
 GRADES, SHARES = (0, 1, 2, 3, 4), (0.6, 0.2, 0.1, 0.06, 0.04)
 
 
 class Pair(NamedTuple):
-    """Processor seconds for the same work, tie-aware and tie-oblivious."""
+    """Processor seconds of tie-aware and tie-oblivious work."""
 
     aware: float
     oblivious: float
 
     @property
     def ratio(self) -> float:
-        """How much more the first takes."""
+        """The ratio of tie-aware to tie-oblivious time."""
         return self.aware / self.oblivious
 
 
 def in_degrees(rng: np.random.Generator, *shape: int) -> Floats:
-    """Draw scores like the number of links to a page: whole numbers, small ones often, large ones now and then."""
+    """Draw whole numbers with a long tail, like numbers of links to a page."""
     return np.floor(rng.pareto(0.7, shape)).clip(max=1e6)
 
 
@@ -59,14 +59,14 @@ def grades(rng: np.random.Generator, *shape: int) -> Floats:
 
 
 def batches(seed: int, queries: int = QUERIES) -> tuple[Batch, Batch]:
-    """Return the same rankings with their ties and with ties in the order of the input."""
+    """Return rankings with ties, and the same rankings with ties in input order."""
     rng = np.random.default_rng(seed)
     scores, labels = in_degrees(rng, queries, JUDGED), grades(rng, queries, JUDGED)
     return from_arrays(scores, labels), from_arrays(scores, labels, ties="order")
 
 
 def draw_lists(seed: int, size: int, queries: int) -> tuple[Floats, Floats]:
-    """Return scores and labels of lists; of long ones as many documents are labelled as of short ones."""
+    """Return scores and labels of lists, with as many labelled documents in long lists as in short ones."""
     rng, count = np.random.default_rng(seed), max(1, queries * JUDGED // size)
     scores, labels = in_degrees(rng, count, size), np.zeros((count, size))
     labels[:, :JUDGED] = grades(rng, count, JUDGED)
@@ -74,12 +74,12 @@ def draw_lists(seed: int, size: int, queries: int) -> tuple[Floats, Floats]:
 
 
 def measure_aware(scores: Floats, labels: Floats, measure: Measure) -> Floats:
-    """Return the mean over all orders of ties of each list."""
+    """Return the mean over all orders of ties for each list."""
     return np.asarray(measure(from_arrays(scores, labels)))
 
 
 def measure_oblivious(scores: Floats, labels: Floats, measure: Measure) -> Floats:
-    """Return the measure of each list in the order in which an ordinary sort, which is not stable, leaves it."""
+    """Return the measure of each list in the order of an ordinary, unstable sort."""
     order = np.argsort(-scores, axis=1)
     grade, everywhere = np.take_along_axis(labels, order, axis=1), np.ones(labels.shape, bool)
     above = np.broadcast_to(np.arange(labels.shape[1]), labels.shape)
@@ -98,7 +98,7 @@ def measure_oblivious(scores: Floats, labels: Floats, measure: Measure) -> Float
 
 
 def find_first(scores: Floats, labels: Floats) -> Floats:
-    """Return RR of each list without sorting: one more than the documents above the best relevant one."""
+    """Return RR of each list without sorting, from the number of documents above the best relevant one."""
     best = np.where(labels > 0, scores, -np.inf).max(axis=1, keepdims=True)
     values: Floats = np.where(np.isfinite(best[:, 0]), 1 / (1.0 + (scores > best).sum(axis=1)), 0.0)
     return values
@@ -107,15 +107,15 @@ def find_first(scores: Floats, labels: Floats) -> Floats:
 KINDS = [kind for kind in EXPECTED if kind.name in PRINTED]
 """the paper's measures"""
 RR_SORTED = "RR, sorted"
-"""RR against a baseline that sorts, as that of every other measure does"""
+"""RR with a baseline that sorts, as for every other measure"""
 
 
 def time_in_memory(
     seed: int, sizes: tuple[int, ...] = SIZES, queries: int = QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[int, dict[str, Pair]]:
-    """Time the paper's measures as it did: scores and labels lie in memory, sorting is part of the work.
+    """Time the paper's measures in its setting: scores and labels in memory, sorting included.
 
-    What ignores ties sorts in an ordinary way, and for RR does not sort at all.
+    The tie-oblivious baseline sorts, except for RR.
     """
     out: dict[int, dict[str, Pair]] = {}
     for i, size in enumerate(sizes):
@@ -134,23 +134,23 @@ def time_in_memory(
 def time_alone(
     seed: int, queries: int = ALONE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[str, Pair]:
-    """Time every measure on rankings that are in memory and in order."""
+    """Time every measure on sorted rankings in memory."""
     by_ties = dict(zip(TIES, batches(seed, queries), strict=True))
-    # of a batch that was replaced nothing is known yet, so that each time does all the work
+    # a new batch has no cached values, so each repetition does all the work
     return time_each(EXPECTED, lambda measure, ties: measure(replace(by_ties[ties])), repeats, progress)
 
 
 def time_from_file(
     seed: int, queries: int = FILE_QUERIES, repeats: int = REPEATS, progress: Report = ignore
 ) -> dict[str, Pair]:
-    """Time each of the paper's measures from a run file on the disk to its mean."""
+    """Time each of the paper's measures from a run file to its mean."""
     with tempfile.TemporaryDirectory() as folder:
         qrels, path = write_run(seed, queries, folder)
         return time_each(KINDS, lambda measure, ties: evaluate(qrels, path, [measure], ties=ties), repeats, progress)
 
 
 def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
-    """Write a run whose scores are in-degrees; return judgments of some of its documents, and where the run is."""
+    """Write a run whose scores are in-degrees, and return judgments and the path of the run."""
     rng = np.random.default_rng(seed)
     scores = in_degrees(rng, queries, RETRIEVED)
     labels = {
@@ -168,7 +168,7 @@ def write_run(seed: int, queries: int, folder: str) -> tuple[Qrels, str]:
 def time_each(
     kinds: Sequence[type[Measure]], work: Callable[[Measure, TiePolicy], Any], repeats: int, progress: Report
 ) -> dict[str, Pair]:
-    """Return the time of the same work for each measure, by name."""
+    """Return the times of the same work for each measure by name."""
     out = {}
     for i, kind in enumerate(kinds):
         aware, oblivious = (partial(work, kind(), ties) for ties in TIES)
@@ -178,7 +178,7 @@ def time_each(
 
 
 def time_both(first: Callable[[], Any], second: Callable[[], Any], repeats: int) -> Pair:
-    """Return the shortest time of each, in turns; processor time, since whatever else the machine does is no cost."""
+    """Return the shortest processor time of each, alternating between them."""
     times = [(_seconds(first), _seconds(second)) for _ in range(repeats)]
     return Pair(*(min(column) for column in zip(*times, strict=True)))
 
@@ -190,20 +190,20 @@ def _seconds(work: Callable[[], Any]) -> float:
 
 
 ABOUT, LITTLE = 1.25, 0.1
-"""the paper's own largest ratio, that of RR, and how far ours may be from it to be about that"""
+"""the paper's largest ratio, that of RR, and the tolerance for being about equal to it"""
 MEMORY, ALONE, FILE = "in memory, sorting included", "ours: the measure alone", "ours: from a run file to the mean"
 
 
 class Times(NamedTuple):
-    """How long the work takes, tie-aware and tie-oblivious."""
+    """The times in every setting."""
 
     in_memory: dict[int, dict[str, Pair]]
-    """by length of the lists: the paper's setting"""
+    """the paper's setting, by length of the lists"""
     alone: dict[str, Pair]
     from_file: dict[str, Pair]
 
     def records(self) -> list[Record]:
-        """Return one row per measure, setting and length of list."""
+        """Return a row for each measure, setting and length of the lists."""
         settings = [(MEMORY, size, pairs) for size, pairs in self.in_memory.items()]
         settings += [(ALONE, JUDGED, self.alone), (FILE, RETRIEVED, self.from_file)]
         return [
@@ -230,12 +230,12 @@ def by_length(times: Times) -> Iterator[tuple[str, dict[str, float]]]:
     "abstract, §3",
     printed="about 1",
     quote="does so as efficiently as the original, tie-oblivious measures",
-    criterion=f"the ratios of P, R, F1, AP and nDCG are at most {ABOUT}, the paper's own largest, and at least"
-    f" {1 / ABOUT:g}: a lower one would mean that the baseline is not fair",
+    criterion=f"the ratios of P, R, F1, AP and nDCG are at most {ABOUT}, the paper's largest, and at least"
+    f" {1 / ABOUT:g}, since a lower ratio would show an unfair baseline",
     split=by_length,
 )
 def about_the_same(ratios: dict[str, float]) -> Verdict:
-    """Measures that take care of ties are computed as efficiently as those that ignore them."""
+    """Tie-aware measures are computed as efficiently as tie-oblivious ones."""
     others = {name: ratios[name] for name in PRINTED if name != "RR"}
     return decide(all(1 / ABOUT <= ratio <= ABOUT for ratio in others.values()), listed(others))
 
@@ -247,7 +247,7 @@ def about_the_same(ratios: dict[str, float]) -> Verdict:
     split=by_length,
 )
 def reciprocal_rank(ratios: dict[str, float]) -> Verdict:
-    """RR alone costs about 25 % more."""
+    """Only RR costs about 25 % more."""
     printed = {name: ratios[name] for name in PRINTED}
     alone = max(printed, key=printed.__getitem__) == "RR"
     return decide(alone and abs(ratios["RR"] - ABOUT) <= LITTLE, listed(printed))
@@ -257,27 +257,27 @@ def reciprocal_rank(ratios: dict[str, float]) -> Verdict:
     "§3",
     printed="words",
     quote="Reciprocal rank is the only measure … that can be computed without sorting",
-    criterion=f"with a baseline that sorts, the ratio of RR is between {1 / ABOUT:g} and {ABOUT}, and without sorting"
-    " it is higher",
+    criterion=f"with a baseline that sorts, the ratio of RR is between {1 / ABOUT:g} and {ABOUT}; with one that does"
+    " not sort, it is higher",
     split=by_length,
 )
 def because_unsorted(ratios: dict[str, float]) -> Verdict:
-    """RR is the exception because those who ignore ties need not sort for it."""
+    """RR is the exception because its tie-oblivious form needs no sorting."""
     usual, unsorted = ratios[RR_SORTED], ratios["RR"]
     here = f"{usual:.2f} with a baseline that sorts, {unsorted:.2f} with one that does not"
     return decide(1 / ABOUT <= usual <= ABOUT and unsorted > usual, here)
 
 
 def observations(times: Times) -> list[Observation]:
-    """Say what the same costs where sorting is left out, and where reading a file is part of it."""
+    """Return the ratios without sorting, and with reading a file."""
     kernels, files = ({name: pair.ratio for name, pair in pairs.items()} for pairs in (times.alone, times.from_file))
     costliest = max(kernels, key=kernels.__getitem__)
     aware, oblivious = (1e6 * seconds / ALONE_QUERIES for seconds in times.alone[costliest])
     return [
         Observation(
-            f"What is the ratio for the measure alone, on lists of {JUDGED} that are sorted already?",
-            f"{listed({name: kernels[name] for name in PRINTED})}; at most {kernels[costliest]:.2f}, {costliest}, which"
-            f" takes {aware:.1f} in place of {oblivious:.1f} microseconds per query.",
+            f"What is the ratio for the measure alone, on sorted lists of {JUDGED}?",
+            f"{listed({name: kernels[name] for name in PRINTED})}; at most {kernels[costliest]:.2f}, {costliest}, with"
+            f" {aware:.1f} instead of {oblivious:.1f} microseconds per query.",
         ),
         Observation(
             "What is the ratio from a run file to the mean?",
@@ -287,7 +287,7 @@ def observations(times: Times) -> list[Observation]:
 
 
 def chart(rows: list[Record]) -> Any:
-    """Return the paper's measures: the ratio by length of list, with the other settings beside."""
+    """Return the ratio by length of the lists and by setting, with a panel for each of the paper's measures."""
     alt = altair()
     order = ["P", "R", "F1", "AP", "nDCG", "RR", RR_SORTED]
     printed = [row for row in rows if row["measure"] in order]
@@ -323,20 +323,20 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     aware, _ = batches(seed)
     lengths = ", ".join(f"{size:,}" for size in SIZES)
     return Outcome(
-        f"The paper ranked the results of {QUERIES:,} queries by in-degree, in memory, and counts sorting. Its scores"
-        f" are not public. We drew whole numbers with a long tail, {float((aware.tied > 1).mean()):.0%} of them tied in"
-        f" lists of {JUDGED}, and timed lists of {lengths} documents, {JUDGED} of them labelled, as many documents in"
-        " all. What ignores ties sorts with NumPy's ordinary sort, which is not stable, and for RR does not sort."
-        f" Beyond the paper, we timed the measure alone, on {ALONE_QUERIES:,} lists that are sorted already, and all"
-        f" the way from a run file of {FILE_QUERIES} queries of {RETRIEVED:,} documents to the mean. Times are the"
-        f" processor's, the shortest of {REPEATS}, in turns. They are of this machine and not the same in every run;"
-        " all else is.",
+        f"The paper ranked the results of {QUERIES:,} queries by in-degree in memory, and its times include sorting."
+        " Its scores are not public. We drew whole numbers with a long tail, of which"
+        f" {float((aware.tied > 1).mean()):.0%} tie in lists of {JUDGED}, and timed lists of {lengths} documents,"
+        f" {JUDGED} of them labelled, with about as many documents in total. The tie-oblivious baseline uses NumPy's"
+        f" ordinary, unstable sort, and does not sort for RR. Beyond the paper, we timed the measure alone on"
+        f" {ALONE_QUERIES:,} sorted lists, and the whole way from a run file of {FILE_QUERIES} queries with"
+        f" {RETRIEVED:,} documents each to the mean. Times are processor times, the shortest of {REPEATS} in"
+        " alternation. They depend on the machine and the run; all other numbers are reproducible.",
         times,
         {"times": Sheet.of("Milliseconds and ratios", rows, 3)},
         {
             "ratios": Figure(
-                f"What it costs to take care of ties in {QUERIES:,} lists of {JUDGED} documents, or in as many"
-                " documents of longer lists; 1 (dashed) is nothing.",
+                f"The cost of ties in {QUERIES:,} lists of {JUDGED} documents, or in as many documents of longer lists;"
+                " the dashed line is no cost.",
                 chart(rows),
             )
         },
@@ -347,8 +347,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 EXPERIMENT = Experiment(
     "m08-overhead",
     "§3",
-    "What it costs to take care of ties, as a ratio",
-    "The measures that take care of ties cost about what those that ignore them do; RR costs about 25% more.",
+    "The cost of handling ties, as a ratio",
+    "Tie-aware measures cost about as much as tie-oblivious ones; RR costs about 25% more.",
     run,
     (("§3", "ratios, times"),),
     claims=(about_the_same, reciprocal_rank, because_unsorted),

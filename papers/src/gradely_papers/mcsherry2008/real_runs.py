@@ -1,6 +1,6 @@
 """M08 §1: how far arbitrary orders of ties move each measure, and whether they reorder scoring functions.
 
-The paper is about single features, which are potentially discrete; finished systems stand beside them.
+The paper discusses single features, which may be discrete; full runs are added for comparison.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,11 +28,11 @@ from gradely_papers.verdicts import Record, Verdict, decide, listed
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
 POLICIES: tuple[TiePolicy, ...] = ("expected", "trec", "order", "best", "worst")
 SEEDS = 10
-"""how many times ties are broken at random"""
+"""the number of random orders of ties"""
 
 
 class Means(NamedTuple):
-    """Means over all topics, [systems, measures], by how ties are broken, and for each of some random orders."""
+    """Means over all topics [systems, measures], by tie policy and for random orders."""
 
     systems: list[str]
     measures: list[str]
@@ -41,14 +41,14 @@ class Means(NamedTuple):
     """[seeds, systems, measures]"""
 
     def column(self, measure: str) -> int:
-        """Return where a measure is."""
+        """Return the column of a measure."""
         return self.measures.index(measure)
 
 
 def read(
     qrels: Qrels, runs: Mapping[str, Any] | Sequence[Any], seed: int, seeds: int = SEEDS, progress: Report = ignore
 ) -> Means:
-    """Evaluate all runs under all policies; random orders are drawn with seeds that follow from one."""
+    """Evaluate all runs under all policies, with random orders derived from one seed."""
     measures = parse_all(MEASURES)
     draws = np.random.default_rng(seed).integers(0, 2**31, seeds).tolist()
     cases: list[tuple[TiePolicy, int]] = [*((policy, 0) for policy in POLICIES), *(("random", draw) for draw in draws)]
@@ -63,7 +63,7 @@ def read(
 
 
 def moves(means: Means) -> list[Record]:
-    """Return for each measure how far breaking ties moves a system, at most and on average."""
+    """Return for each measure how far breaking ties moves a system, on average and at most."""
     expected, best, worst = (means.by_policy[policy] for policy in ("expected", "best", "worst"))
     by_name = np.abs(means.by_policy["trec"] - expected)
     by_chance = np.abs(means.at_random - expected).max(axis=0)
@@ -83,7 +83,7 @@ def moves(means: Means) -> list[Record]:
 
 
 def reorderings(means: Means) -> list[Record]:
-    """Return for each measure how alike the systems are ranked with ties broken and with their mean over all orders."""
+    """Return for each measure how breaking ties changes the ranking of the systems by means over all orders."""
     return [{"measure": name} | _compare_orders(means, i) for i, name in enumerate(means.measures)]
 
 
@@ -106,7 +106,7 @@ def _compare_orders(means: Means, i: int) -> Record:
 
 
 def count_swaps(first: Floats, second: Floats) -> int:
-    """Return how many pairs of systems are in opposite orders.
+    """Return the number of pairs of systems in opposite orders.
 
     >>> count_swaps(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     1
@@ -116,7 +116,7 @@ def count_swaps(first: Floats, second: Floats) -> int:
 
 
 def list_undecided(worst: Floats, best: Floats) -> list[tuple[int, int]]:
-    """Return the pairs of systems that come in either order, as ties are broken for one and against the other.
+    """Return the pairs of systems that can have either order, depending on how ties are broken.
 
     >>> list_undecided(np.array([0.1, 0.2, 0.6]), np.array([0.3, 0.4, 0.6]))
     [(0, 1)]
@@ -125,11 +125,11 @@ def list_undecided(worst: Floats, best: Floats) -> list[tuple[int, int]]:
 
 
 SEVERAL = 3
-"""scoring functions that are several"""
+"""the fewest scoring functions that are “several”; the limit is ours"""
 
 
 def write_features(source: Path, target: Path) -> tuple[Qrels, list[Path]]:
-    """Write each feature of OHSUMED as a run, since runs are read many times; return the judgments and the files."""
+    """Write each feature of OHSUMED as a run file, and return the judgments and the files."""
     parts = read_letor(source, PARTITIONS)
     judged: dict[str, dict[str, float]] = {}
     for each in parts:
@@ -143,14 +143,14 @@ def write_features(source: Path, target: Path) -> tuple[Qrels, list[Path]]:
 
 
 SHOWN, BY = 20, "nDCG@10"
-"""how many systems of a collection a figure shows, those that ties move most, and by which measure"""
+"""the number of systems in a figure, those that ties move most, and the measure"""
 VISIBLE = 0.001
-"""a move that shows in three decimals"""
+"""the smallest move that shows in three decimals; the limit is ours"""
 WAYS, EITHER = ("swapped by name", "swapped in file order", "swapped at random"), "in either order"
 
 
 def label(tables: dict[str, list[Record]]) -> list[Record]:
-    """Return the rows of all collections, each with its name."""
+    """Return the rows of all collections with the names of the collections."""
     return [{"collection": name} | row for name, rows in tables.items() for row in rows]
 
 
@@ -168,11 +168,11 @@ def _range(row: Record) -> float:
     "abstract, §1",
     printed="words",
     quote="there are multiple possible orderings of the result set, each one performing differently",
-    criterion=f"from the worst order of ties to the best, some measure of some run moves by {VISIBLE} or more",
+    criterion=f"at least one measure of one run moves by {VISIBLE} or more from the worst order of ties to the best",
     split=lambda moved: by_collection(moved).items(),
 )
 def performs_differently(rows: list[Record]) -> Verdict:
-    """Tied scores allow several orders of the results, each one performing differently."""
+    """Tied scores allow several orders of the results with different performance."""
     return decide(max(map(_range, rows)) >= VISIBLE, _moves(rows))
 
 
@@ -180,12 +180,12 @@ def performs_differently(rows: list[Record]) -> Verdict:
     "§1",
     printed="words",
     quote="appreciably different …, large enough to affect the relative ordering of several of the scoring functions",
-    criterion=f"by some measure of the paper, at least {SEVERAL} scoring functions come before or after another one,"
-    " depending on the order of ties",
+    criterion=f"by at least one measure of the paper, {SEVERAL} or more scoring functions come before or after another"
+    " one, depending on the order of ties",
     split=lambda moved: by_collection(moved).items(),
 )
 def affects_order(rows: list[Record]) -> Verdict:
-    """Different well-sorted orders change the relative order of several of the scoring functions."""
+    """Different sorted orders change the relative order of several scoring functions."""
     own = [row for row in rows if row["measure"].partition("@")[0] in PRINTED]
     most = max(own, key=lambda row: int(row["with an open order"]))
     counts = ", ".join(f"{row['measure']} {row['with an open order']}" for row in own)
@@ -197,24 +197,26 @@ def _moves(rows: list[Record]) -> str:
     return (
         f"from the worst order to the best, {most['measure']} of {most['system']} moves by"
         f" {_range(most):.4f}; document names move a measure by up to"
-        f" {max(row['by name, most'] for row in rows):.4f}; the steadiest, {least['measure']}, moves by"
-        f" {_range(least):.4f} at most"
+        f" {max(row['by name, most'] for row in rows):.4f}; {least['measure']} moves least, by at most"
+        f" {_range(least):.4f}"
     )
 
 
 def observations(moved: list[Record], reordered: list[Record]) -> list[Observation]:
-    """Say which measures move most, and for each collection whether breaking ties reorders systems."""
+    """Return how far each measure moves, and whether breaking ties reorders the systems of each collection."""
     ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
     order = listed({name: ranges[name] for name in sorted(ranges, key=lambda name: -ranges[name])}, 4)
     return [
-        Observation("How far does each measure move from the worst order to the best, mean of all collections?", order),
+        Observation(
+            "How far does each measure move from the worst order to the best, averaged over all collections?", order
+        ),
         *_observe_reorderings(reordered),
     ]
 
 
 def _observe_reorderings(reordered: list[Record]) -> list[Observation]:
     return [
-        Observation(f"{name}: does the way ties are broken reorder systems?", _reorders(rows))
+        Observation(f"{name}: does breaking ties reorder systems?", _reorders(rows))
         for name, rows in by_collection(reordered).items()
     ]
 
@@ -228,7 +230,7 @@ def _reorders(rows: list[Record]) -> str:
 
 
 def agreement(reordered: list[Record]) -> Any:
-    """Return how alike systems are ranked with ties broken at random and with the mean over all orders, at least."""
+    """Return the lowest τ between the rankings by random orders of ties and by the mean over all orders."""
     alt = altair()
     dots = (
         draw(reordered)
@@ -240,7 +242,7 @@ def agreement(reordered: list[Record]) -> Any:
                 scale=alt.Scale(zero=False, padding=10, nice=False),
             ),
             y=alt.Y("measure:N", title=None, sort=[*MEASURES]),
-            yOffset="collection:N",  # most lie at 1, and would hide one another
+            yOffset="collection:N",  # most are 1 and would overlap
             **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
         )
     )
@@ -248,11 +250,11 @@ def agreement(reordered: list[Record]) -> Any:
 
 
 def ranges(means: Means, measure: str) -> Any:
-    """Return the systems that ties move most: how far from the mean over all orders other ways to take ties lie."""
+    """Return the deviations of other tie policies from the mean over all orders, for the systems that move most."""
     alt = altair()
     rows = list_deviations(means, measure)[:SHOWN]
     system = alt.Y("system:N", title=None, sort=[row["system"] for row in rows])
-    title = f"{measure} less its mean over all orders; bars: from the worst order to the best"
+    title = f"{measure} minus its mean over all orders; bars: from the worst order to the best"
     bars = (
         draw(rows)
         .mark_bar(height=9, color="#c8c8c8")
@@ -272,7 +274,7 @@ def ranges(means: Means, measure: str) -> Any:
 
 
 def list_deviations(means: Means, measure: str) -> list[Record]:
-    """Return how far every policy lies from the mean over all orders, one row per system, the most moved first."""
+    """Return the deviation of every policy from the mean over all orders, with the most moved system first."""
     i = means.column(measure)
     apart = {policy: (table - means.by_policy["expected"])[:, i].tolist() for policy, table in means.by_policy.items()}
     rows = [{"system": name} | {policy: apart[policy][j] for policy in apart} for j, name in enumerate(means.systems)]
@@ -280,7 +282,7 @@ def list_deviations(means: Means, measure: str) -> list[Record]:
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
-    """Break ties in every way, on every collection with enough runs."""
+    """Evaluate every collection with enough runs under every tie policy."""
     selection = [collection for collection in collections(library) if has_enough(collection)]
     means = {}
     with skipping(library, OHSUMED), TemporaryDirectory() as folder:
@@ -296,23 +298,25 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     where = str(max((row for row in moved if row["measure"] == BY), key=_range)["collection"])
     sizes = ", ".join(f"{name} with {len(each.systems)}" for name, each in means.items())
     return Outcome(
-        "§1 is about individual, potentially discrete features, and not about finished systems: we ranked the documents"
-        " of OHSUMED by each of its features, where it is among the data, and took full runs beside it:"
-        f" {', '.join(str(each) for each in selection if each.name in means)}. With {len(MEASURES)} measures we took"
-        " the mean over all orders of ties, ties broken by document name, as trec_eval does, in file order, and at"
-        f" random, {SEEDS} times, and for each measure the best and the worst order.",
+        "§1 discusses individual, potentially discrete features instead of full systems. We therefore ranked the"
+        " documents of OHSUMED, if it is available, by each of its features. For comparison, we added full runs:"
+        f" {', '.join(str(each) for each in selection if each.name in means)}. For {len(MEASURES)} measures, we"
+        " computed the mean over all orders of ties, the values with ties broken by document name, as in trec_eval, in"
+        f" file order and {SEEDS} times at random, and the best and the worst order for each measure.",
         moved,
         {
             "moves": Sheet.of("How far the order of ties moves a system", moved),
-            "reorderings": Sheet.of("How alike systems are ranked", reordered),
+            "reorderings": Sheet.of(
+                "Rankings of systems, compared with the ranking by means over all orders", reordered
+            ),
         },
         {
             "ranges": Figure(
-                f"{where}: of {len(means[where].systems)} scoring functions those that ties move most.",
+                f"{where}: those of {len(means[where].systems)} scoring functions that ties move most.",
                 ranges(means[where], BY),
             ),
             "agreement": Figure(
-                f"How alike systems are ranked when ties are broken at random, the lowest of {SEEDS} times: {sizes}.",
+                f"The lowest τ of {SEEDS} random orders of ties with the mean over all orders: {sizes}.",
                 agreement(reordered),
             ),
         },
@@ -324,8 +328,8 @@ EXPERIMENT = Experiment(
     "m08-ties",
     "§1",
     "How far the order of ties moves measures and reorders systems",
-    "Sorting breaks ties in an arbitrary order, so that the same scores give different values, depending on names,"
-    " files or the sorting algorithm. The mean over all orders does not depend on them.",
+    "Sorting breaks ties in an arbitrary order. Equal scores then give values that depend on names, files or the"
+    " sorting algorithm. The mean over all orders does not depend on them.",
     run,
     (("§1", "ranges, agreement, moves, reorderings"),),
     claims=(performs_differently, affects_order),

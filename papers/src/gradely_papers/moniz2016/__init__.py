@@ -1,4 +1,4 @@
-"""M16: relevance from the data, by how far a score stands out."""
+"""M16: relevance from the distribution of the scores."""
 
 from gradely_papers.experiment import Item, Misprint
 

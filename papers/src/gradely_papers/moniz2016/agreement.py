@@ -1,4 +1,4 @@
-"""How nDCG of grades by place and nDCGφ agree over many real lists: what M16 claims of it, and its figures."""
+"""The agreement of nDCG of grades by place and nDCGφ on real lists: M16's claims and figures 3 and 4."""
 
 import csv
 from collections import Counter
@@ -16,38 +16,38 @@ from gradely_papers.experiment import Figure, Sheet, claim
 from gradely_papers.verdicts import Interval, Record, Verdict, decide
 
 FAR = 0.1
-"""values that differ by more are far apart"""
+"""values that are far apart differ by more; the limit is ours"""
 CELL = 0.1
 """the side of a cell of the grid of counts"""
 NORMAL = 1.96
-"""how many standard errors a 95 % interval reaches to both sides"""
+"""half the width of a 95 % interval, in standard errors"""
 ALMOST = 1 - 1e-12
-"""the largest correlation that the transformation takes"""
+"""the largest correlation that Fisher's transformation accepts"""
 AUTHORS = "the authors' points of September 2014"
-"""what their public repository, RankEval_ECIR2017, draws; not the paper's data, which is of June to December 2015"""
+"""the data of their public repository RankEval_ECIR2017; the paper's data is of June to December 2015"""
 CUTOFFS = (5, 10, 15, 20)
 Values = dict[str, dict[int, dict[str, Floats]]]
-"""by set of lists, cut-off and measure, one value per list"""
+"""a value for each list, by set of lists, cut-off and measure"""
 
 
 class Summary(NamedTuple):
-    """nDCG@10 and nDCGφ@10 over some lists."""
+    """nDCG@10 and nDCGφ@10 over a set of lists."""
 
     data: str
     lists: int
     ndcg: float
     phi: float
     positive: float
-    """share of the lists of which nDCG is the higher one"""
+    """the share of lists with a higher nDCG"""
     negative: float
     far: float
-    """share of the lists of which they are far apart"""
+    """the share of lists whose values are far apart"""
     correlation: float
-    """Pearson's, of nDCG@10 and the difference"""
+    """Pearson's correlation of nDCG@10 and the difference"""
 
     @classmethod
     def of(cls, data: str, ndcg: Floats, phi: Floats) -> "Summary":
-        """Summarise lists."""
+        """Summarise a set of lists."""
         difference = ndcg - phi
         varies = bool(np.ptp(ndcg) > 0 and np.ptp(difference) > 0)
         return cls(
@@ -63,14 +63,14 @@ class Summary(NamedTuple):
 
     @property
     def trend(self) -> Interval:
-        """The correlation with its 95 % interval, by Fisher's transformation, which takes four lists."""
+        """The correlation with its 95 % interval by Fisher's transformation, which needs four lists."""
         if self.lists < 4:
             return Interval(self.correlation, -1.0, 1.0)
         middle, error = atanh(max(-ALMOST, min(self.correlation, ALMOST))), NORMAL / sqrt(self.lists - 3)
         return Interval(self.correlation, tanh(middle - error), tanh(middle + error))
 
     def record(self) -> Record:
-        """Return it as a row of a table."""
+        """Return a row of a table."""
         return {
             "data": self.data,
             "lists": self.lists,
@@ -84,7 +84,7 @@ class Summary(NamedTuple):
 
 
 def measure_lists(grades: Batch, scores: Batch, control: str) -> dict[int, dict[str, Floats]]:
-    """Return by cut-off nDCG of grades by place and nDCGφ, one value per list; `control` says what φ is fitted to."""
+    """Return nDCG of grades by place and nDCGφ for each list, by cut-off; `control` selects the control points of φ."""
     plain, phi = nDCG(gain="exp"), nDCGphi(relevance=Phi(control))
     return {
         k: {"nDCG": np.asarray(plain.replace(k=k)(grades)), "nDCGφ": np.asarray(phi.replace(k=k)(scores))}
@@ -93,7 +93,7 @@ def measure_lists(grades: Batch, scores: Batch, control: str) -> dict[int, dict[
 
 
 def by_cutoff(values: Values) -> list[Record]:
-    """Return the means over all lists, one row per set of lists and cut-off."""
+    """Return the means over all lists, with a row for each set of lists and cut-off."""
     return [
         {"data": data, "k": k} | {name: float(np.mean(of_lists)) for name, of_lists in measured.items()}
         for data, cutoffs in values.items()
@@ -102,7 +102,7 @@ def by_cutoff(values: Values) -> list[Record]:
 
 
 def by_list(values: Values) -> list[Record]:
-    """Return both measures at 10 of every list, and the difference."""
+    """Return both measures at 10 and their difference for every list."""
     return [
         {"data": data, "list": i, "nDCG@10": plain, "nDCGφ@10": phi, "difference": plain - phi}
         for data, cutoffs in values.items()
@@ -116,7 +116,7 @@ def summarise(values: Values) -> list[Summary]:
 
 
 class Evidence(NamedTuple):
-    """Summaries of sets of lists, the authors' own first, and means by cut-off."""
+    """Summaries of sets of lists, the authors' first, and means by cut-off."""
 
     summaries: list[Summary]
     means: list[Record]
@@ -124,13 +124,13 @@ class Evidence(NamedTuple):
 
 
 def read_published() -> list[Summary]:
-    """Return what a figure in the authors' repository shows: nDCG@10 and nDCGφ@10 of lists of Google News, by topic."""
+    """Return summaries of the authors' figure: nDCG@10 and nDCGφ@10 of lists of Google News, by topic."""
     rows = list(csv.reader(_read("google_news.csv")))[1:]
     return [Summary(f"{AUTHORS}, {topic}", int(lists), *map(float, numbers)) for topic, lists, *numbers in rows]
 
 
 def read_published_grid() -> list[Record]:
-    """Return how many of the authors' points lie in each cell of a coarse grid, by the corner of the cell."""
+    """Return the number of the authors' points in each cell of a coarse grid, by the corner of the cell."""
     rows = csv.DictReader(_read("google_news_grid.csv"))
     return [
         {"topic": row["topic"], "x": float(row["nDCG@10"]), "y": float(row["nDCGφ@10"]), "lists": int(row["lists"])}
@@ -158,7 +158,7 @@ def cutoffs_by_lists(evidence: Evidence) -> Iterator[tuple[str, list[Record]]]:
 @claim(
     "figure 3, §4.2",
     printed="figure only",
-    criterion="mean nDCG is the higher one at every cut-off that is known",
+    criterion="mean nDCG is higher at every known cut-off",
     split=cutoffs_by_lists,
 )
 def means_higher(rows: list[Record]) -> Verdict:
@@ -181,7 +181,7 @@ def mostly_positive(summary: Summary) -> Verdict:
 @claim(
     "figure 4, §5",
     printed="figure only",
-    criterion="Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, as if lists were independent",
+    criterion="Pearson's correlation of nDCG@10 and the difference is above 0; 95 %, treating lists as independent",
     split=by_lists,
 )
 def grows(summary: Summary) -> Verdict:
@@ -197,7 +197,7 @@ def grows(summary: Summary) -> Verdict:
     split=by_lists,
 )
 def misestimates(summary: Summary) -> Verdict:
-    """nDCG frequently under- or overestimates in light of the divergence of items' scores."""
+    """nDCG frequently under- or overestimates, given the divergence of items' scores."""
     higher, lower = summary.positive, summary.negative
     here = (
         f"more than {FAR} apart for {summary.far:.0%} of the lists; nDCG higher for {higher:.0%}, lower for {lower:.0%}"
@@ -206,11 +206,11 @@ def misestimates(summary: Summary) -> Verdict:
 
 
 CLAIMS = (means_higher, mostly_positive, grows, misestimates)
-"""on real rankings; figures 3 and 4 show means and differences"""
+"""the claims on real rankings"""
 
 
 def sheets(values: Values) -> dict[str, Sheet]:
-    """Return the numbers of both figures, and a summary of each set of lists below those of the authors."""
+    """Return the numbers of both figures, and summaries of the authors' lists and ours."""
     every = [*read_published(), *summarise(values)]
     return {
         "figure-3": Sheet.of("Means over all lists", by_cutoff(values)),
@@ -220,20 +220,20 @@ def sheets(values: Values) -> dict[str, Sheet]:
 
 
 def figures(values: Values, topics: dict[str, str]) -> dict[str, Figure]:
-    """Return both figures, and all lists on those of the authors; `topics` has the topic of each set of lists."""
+    """Return both figures, and all lists over the authors'; `topics` has the topic of each set of lists."""
     rows = by_list(values)
     return {
         "figure-3": Figure("nDCG@k and nDCGφ@k by cut-off.", figure_3(by_cutoff(values), rows)),
-        "figure-4": Figure("nDCG@10 - nDCGφ@10, list by list, in the order of nDCG@10.", figure_4(rows)),
+        "figure-4": Figure("nDCG@10 - nDCGφ@10 of each list, in the order of nDCG@10.", figure_4(rows)),
         "points": Figure(
-            "These lists as dots on the authors' lists of September 2014 on the same topic as counts; dashed: equal.",
+            "Our lists (dots), the authors' of September 2014 on the same topic (counts), and equal values (dashed).",
             scatter(rows, topics),
         ),
     }
 
 
 def figure_3(means: list[Record], lists: list[Record]) -> Any:
-    """Return the means by cut-off, one panel for each set of lists."""
+    """Return the means by cut-off, with a panel for each set of lists."""
     alt, titles = altair(), _titles(lists)
     rows = [
         {"panel": titles[row["data"]], "k": row["k"], "measure": name, "mean": row[name]}
@@ -247,7 +247,7 @@ def figure_3(means: list[Record], lists: list[Record]) -> Any:
 
 
 def figure_4(lists: list[Record]) -> Any:
-    """Return the difference of every list, in the order of nDCG@10, one panel for each set of lists."""
+    """Return the difference of every list in the order of nDCG@10, with a panel for each set of lists."""
     alt, titles = altair(), _titles(lists)
     rows = []
     for name, title in titles.items():
@@ -266,9 +266,9 @@ def figure_4(lists: list[Record]) -> Any:
 
 
 def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
-    """Return nDCGφ@10 against nDCG@10 as dots, on top of the authors' points as a grid of counts.
+    """Return nDCGφ@10 against nDCG@10 as dots over a grid of counts of the authors' points.
 
-    `topics` says by the name of each set of lists below which topic of the authors it is drawn.
+    `topics` has the authors' topic for each set of lists.
     """
     alt = altair()
     scale = alt.Scale(domain=[-0.02, 1.02], nice=False)
@@ -295,13 +295,13 @@ def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
 
 
 def _titles(lists: list[Record]) -> dict[str, str]:
-    """Return the title of each set of lists: its name, and how many it has."""
+    """Return the title of each set of lists, its name and size."""
     counts = Counter(row["data"] for row in lists)
     return {data: f"{data} (n = {count:,})" for data, count in counts.items()}
 
 
 def _cells(topics: dict[str, str]) -> list[Record]:
-    """Return the grid of counts of a topic, once for each panel below which it lies."""
+    """Return the grid of counts of each panel's topic."""
     return [
         {"panel": panel, "x": cell["x"], "x2": cell["x"] + CELL, "y": cell["y"], "y2": cell["y"] + CELL}
         | {"lists": cell["lists"]}

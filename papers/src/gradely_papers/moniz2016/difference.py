@@ -1,4 +1,4 @@
-"""M16's outlook: which items the difference of nDCG and nDCGφ comes from, by their place in the true order."""
+"""M16's outlook: contributions of items to the difference of nDCG and nDCGφ, by their place in the true order."""
 
 from typing import Any
 
@@ -20,16 +20,15 @@ PLACES = {"1": (1, 1), "2 and 3": (2, 3), "4 to 10": (4, 10), "11 to 25": (11, 2
 
 
 def gains(final: Floats) -> dict[str, Floats]:
-    """Return what each measure gives for an item wherever it is ranked, before the discount: [lists, items]."""
+    """Return the gain of each item by each measure, before the discount [lists, items]."""
     relevance = {GRADES: adhoc(final), PHI: np.asarray(Phi()(rank_labels(final)).grade)}
     return {name: 2**value - 1 for name, value in relevance.items()}
 
 
 def split(lists: Lists, hours: int) -> list[Record]:
-    """Return by group of items what it contributes to the mean of each measure, for a ranking made after some hours.
+    """Return the contribution of each group of items to the mean of each measure, for rankings after some hours.
 
-    DCG is a sum over the items and the best DCG is the same for all of them, so that the contributions of all groups
-    add up to the measure.
+    DCG is a sum over items with a common divisor, the best DCG. The contributions therefore add up to the measure.
     """
     final, early, place = lists.final, lists.after(hours), places(lists.final)
     out: list[Record] = []
@@ -47,7 +46,7 @@ def split(lists: Lists, hours: int) -> list[Record]:
 
 
 def observations(records: list[Record]) -> list[Observation]:
-    """Say for the best ranking, and for each early one, what each group of items contributes to both measures."""
+    """Return the contributions of each group of items, for the best ranking and for each early one."""
     out = []
     for hours in sorted({record["hours"] for record in records}, key=lambda hours: (hours != END, hours)):
         own = [record for record in records if record["hours"] == hours]
@@ -56,18 +55,18 @@ def observations(records: list[Record]) -> list[Observation]:
             for record in own
         )
         ndcg, phi, difference = (round(sum(record[name] for record in own), 3) for name in (GRADES, PHI, DIFFERENCE))
-        made = "of the best ranking" if hours == END else f"after {hours} hour{'s' if hours > 1 else ''}"
+        ranking = "of the best ranking" if hours == END else f"after {hours} hour{'s' if hours > 1 else ''}"
         out.append(
             Observation(
-                f"Which items does {GRADES} - {PHI} {made} come from, by their true place?",
-                f"{parts}; in all {ndcg:.3f} - {phi:.3f} = {difference + 0.0:+.3f}.",
+                f"How much do items contribute to {GRADES} - {PHI} {ranking}, by their true place?",
+                f"{parts}; in total {ndcg:.3f} - {phi:.3f} = {difference + 0.0:+.3f}.",
             )
         )
     return out
 
 
 def chart(records: list[Record]) -> Any:
-    """Return what each group of items contributes, by number of hours: to both measures, and to their difference."""
+    """Return the contributions of each group of items to both measures and their difference, by hours."""
     alt = altair()
     rows = [
         {"hours": record["hours"], "true place": record["true place"], "of": name, "contribution": record[name]}
@@ -85,16 +84,15 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     lists = join(read_topics(library))
     records = [record for hours in (*HOURS, END) for record in split(lists, hours)]
     return Outcome(
-        f"We took the {len(lists.counts):,} lists of m16-news and split nDCG@10 and nDCGφ@10 exactly. Both are sums"
-        " over items: each contributes its gain over the discount of its rank, as a share of the best DCG."
-        f" Items are grouped by their place in the true order, that after {END} hours, and equal ones have the last of"
-        " their places.",
+        f"For the {len(lists.counts):,} lists of m16-news, we split nDCG@10 and nDCGφ@10 exactly. Both are sums over"
+        " items, each of which contributes its gain divided by the discount of its rank and by the best DCG. Items are"
+        f" grouped by their place in the true order, after {END} hours; equal counts have the last of their places.",
         records,
-        {"difference": Sheet.of("What items contribute to the means, by their true place", records)},
+        {"difference": Sheet.of("Contributions of items to the means, by their true place", records)},
         {
             "difference": Figure(
-                f"What items contribute to the mean over {len(lists.counts):,} lists, by their true place; after {END}"
-                " hours the ranking is the best one.",
+                f"Contributions of items to the means over {len(lists.counts):,} lists, by their true place; after"
+                f" {END} hours, the ranking is the best one.",
                 chart(records),
             )
         },
@@ -105,8 +103,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 EXPERIMENT = Experiment(
     "m16-difference",
     "outlook",
-    "Which items the difference of nDCG and nDCGφ comes from",
-    "The paper leaves a more detailed explanation of the difference in results to later work.",
+    "Contributions of items to the difference of nDCG and nDCGφ",
+    "The paper leaves a detailed explanation of the difference to future work.",
     run,
     (("outlook", "difference"),),
     needs=(DATA,),

@@ -1,4 +1,4 @@
-"""M16, figure 1: the curves of φ with their control points, on balanced and imbalanced scores."""
+"""M16, figure 1: curves of φ with their control points, on balanced and imbalanced scores."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -18,13 +18,13 @@ from gradely_papers.verdicts import Record, UntestableError, Verdict, decide
 
 CONTROLS = {"paper": "φ, the paper's text", "code": "φ, the authors' code"}
 STEPS = 400
-"""points of a drawn curve"""
+"""the number of points of a drawn curve"""
 CLEAR = 0.5
-"""means of φ that differ by more are clearly distinguished; the limit is ours"""
+"""clearly distinguished means of φ differ by more; the limit is ours"""
 
 
 def relevance(scores: Floats, control: str, at: Floats | None = None) -> Floats:
-    """Return φ of [samples, items] of scores, fitted to each sample: at its own scores, or at others."""
+    """Return φ fitted to each sample of scores [samples, items], at these scores or at others."""
     batch = rank_labels(scores)
     if at is not None:
         batch = batch.relabel(at, batch.pool, batch.pooled)
@@ -32,18 +32,18 @@ def relevance(scores: Floats, control: str, at: Floats | None = None) -> Floats:
 
 
 def upper_fence(scores: Floats) -> Floats:
-    """Return w = Q3 + 1.5·IQR of each sample, [samples, 1]."""
+    """Return w = Q3 + 1.5·IQR of each sample [samples, 1]."""
     q1, q3 = np.percentile(scores, [25, 75], axis=1, keepdims=True)
     return np.asarray(q3 + 1.5 * (q3 - q1))
 
 
 def has_extremes(scores: Floats) -> Bools:
-    """Return which samples have scores beyond w."""
+    """Return whether each sample has scores beyond w."""
     return np.asarray(scores.max(axis=1, keepdims=True) > upper_fence(scores))[:, 0]
 
 
 def curves(samples: dict[str, Floats]) -> list[Record]:
-    """Return the curves of the first sample of each distribution, their control points, and the scores of its items."""
+    """Return the curve, the control points and the items of the first sample of each distribution."""
     out: list[Record] = []
     for name, scores in samples.items():
         first = {f"item {i}": float(score) for i, score in enumerate(scores[0], 1)}
@@ -59,7 +59,7 @@ def curves(samples: dict[str, Floats]) -> list[Record]:
 
 
 def chart(records: list[Record]) -> Any:
-    """Return the curves with their control points, and the scores of the items as ticks below; a panel for each."""
+    """Return the curves with control points, and the scores of the items as ticks below, with a panel for each."""
     alt = altair()
     titled = [record | {"panel": f"{record['scores']} scores; {record['φ by']}"} for record in records]
     x = alt.X("score:Q", title="score", scale=alt.Scale(nice=False, padding=10))
@@ -78,7 +78,7 @@ def chart(records: list[Record]) -> Any:
 @claim(
     "figure 1, §3.1",
     printed="control points",
-    criterion=f"both are true of every sample, to within {SAME:g}",
+    criterion=f"both hold for every sample, to within {SAME:g}",
     kind=THEOREM,
     split=lambda samples: ((label, (samples, control)) for control, label in CONTROLS.items()),
 )
@@ -106,12 +106,12 @@ NONE_EXTREME = UntestableError("no sample has scores beyond w")
 @claim(
     "§3.1, eq. (2)",
     printed="φ(w) = 1 - α",
-    criterion=f"it is that for every sample with scores beyond w = Q3 + 1.5·IQR, to within {SAME:g}",
+    criterion=f"they are equal to within {SAME:g} for every sample with scores beyond w = Q3 + 1.5·IQR",
     kind=THEOREM,
     split=lambda samples: [("", [*select_extreme(samples).values()] or NONE_EXTREME)],
 )
 def at_fence(samples: list[Floats]) -> Verdict:
-    """φ of w, where scores begin to be extreme, is 1 - α, α = (maximum - w)/(maximum - minimum)."""
+    """φ of w, the limit of extreme scores, is 1 - α with α = (maximum - w)/(maximum - minimum)."""
     off = 0.0
     for scores in samples:
         w, high, low = upper_fence(scores), scores.max(axis=1, keepdims=True), scores.min(axis=1, keepdims=True)
@@ -121,7 +121,7 @@ def at_fence(samples: list[Floats]) -> Verdict:
 
 
 def by_control(samples: dict[str, Floats]) -> Iterator[tuple[str, tuple[Floats, str] | UntestableError]]:
-    """Yield the samples with scores beyond w, of each distribution and for the control points of text and code."""
+    """Yield the samples with scores beyond w, by control points and distribution."""
     extreme = select_extreme(samples)
     for (control, label), (name, scores) in product(CONTROLS.items(), extreme.items()):
         yield f"{name} scores ({len(scores):,} samples), {label}", (scores, control)
@@ -132,7 +132,7 @@ def by_control(samples: dict[str, Floats]) -> Iterator[tuple[str, tuple[Floats, 
 @claim(
     "§3.1",
     printed="words",
-    criterion=f"the mean φ of scores beyond w is above that of the others by more than {CLEAR}",
+    criterion=f"the mean φ of scores beyond w exceeds that of the others by more than {CLEAR}",
     quote="clearly distinguished",
     split=by_control,
 )
@@ -146,12 +146,12 @@ def distinguished(part: tuple[Floats, str]) -> Verdict:
 
 
 def observations(samples: dict[str, Floats]) -> list[Observation]:
-    """Ask how many items are relevant on each distribution."""
+    """Return the mean number of relevant items for each distribution."""
     out = []
     for control, label in CONTROLS.items():
         counts = {name: float((relevance(s, control) > CLEAR).sum(axis=1).mean()) for name, s in samples.items()}
         here = ", ".join(f"{count:.1f} of {ITEMS} on {name} scores" for name, count in counts.items())
-        out.append(Observation(f"How many items have a φ above {CLEAR}, on average ({label})?", f"{here}."))
+        out.append(Observation(f"How many items have a φ above {CLEAR} on average ({label})?", f"{here}."))
     return out
 
 
@@ -161,14 +161,14 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     samples = {name: draw(rng, SAMPLES) for name, draw in TEXT.items()}
     records = curves(samples)
     return Outcome(
-        f"We drew {ITEMS} scores {SAMPLES:,} times, balanced and imbalanced as the paper's text has it, and fitted φ to"
-        " each sample, with the control points of the text and with those of the authors' code. The figure shows the"
-        " first sample of each. Where the median is the maximum, φ is a step from 0 to 1 at the maximum.",
+        f"We drew {SAMPLES:,} samples of {ITEMS} balanced and imbalanced scores, as in the paper's text, and fitted φ"
+        " to each sample, with the control points of the text and with those of the authors' code. The figure shows the"
+        " first sample of each. If the median is the maximum, φ is a step from 0 to 1 at the maximum.",
         samples,
-        {"figure-1": Sheet.of("Curves, control points and items of one sample each", records)},
+        {"figure-1": Sheet.of("Curves, control points and items of the first samples", records)},
         {
             "figure-1": Figure(
-                "φ by score: curves, control points (dots), and the scores of the items below.", chart(records)
+                "φ by score: curves, control points (dots), and the scores of the items (ticks).", chart(records)
             )
         },
         observations(samples),
@@ -178,8 +178,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 EXPERIMENT = Experiment(
     "m16-curves",
     "figure 1",
-    "The curves of φ with their control points, on balanced and imbalanced scores",
-    "Grades that are set by place ignore how far scores lie apart. φ is fitted to their distribution.",
+    "Curves of φ with their control points, on balanced and imbalanced scores",
+    "Grades by place ignore how far apart scores are, whereas φ is fitted to their distribution.",
     run,
     (("figure 1", "figure-1"),),
     claims=(ends, at_fence, distinguished),

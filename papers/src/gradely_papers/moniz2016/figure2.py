@@ -1,4 +1,4 @@
-"""M16, figure 2: what two mistakes cost by nDCG and by nDCGφ, on balanced and on imbalanced scores."""
+"""M16, figure 2: the cost of two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -18,22 +18,22 @@ Cases = dict[tuple[str, str], dict[str, Floats]]
 PLAIN, PHI = "nDCG@10", "nDCGφ@10"
 BOTH = ("balanced", "imbalanced")
 SOURCES = {"the paper's text": (TEXT, "paper"), "the authors' code": (CODE, "code")}
-"""how scores are drawn, and the control points of φ"""
+"""the distributions of the scores, and the control points of φ"""
 MOST = 0.95
-"""what holds for this share of the samples holds for nearly all"""
+"""the share of the samples that are nearly all; the limit is ours"""
 FIGURE = {"balanced": 0.908, "imbalanced": 0.898}
-"""median nDCGφ of an inverted top 10, read off the authors' figure"""
+"""the median nDCGφ of an inverted top 10, read from the authors' figure"""
 READ = 0.01
-"""how precisely a median can be read off it, and how far two draws of the samples differ"""
+"""the precision of reading a median, and the difference between two draws of the samples"""
 SWAP, INVERSION = SCENARIOS
 TIMES = 2
-"""how many times as large as another a loss must be to be much greater; the limit is ours"""
+"""a loss that is much greater than another is this many times as large; the limit is ours"""
 WIDE = 0.1
-"""values that lie farther apart vary considerably; the limit is ours"""
+"""the range of values that vary considerably is larger; the limit is ours"""
 
 
 def study(seed: int, source: str, samples: int = SAMPLES, draws: dict[str, Draw] | None = None) -> Cases:
-    """Return the values of all samples, drawn as one of the sources has it, or with draws of one's own."""
+    """Return the values of all samples, drawn as in a source or by other functions."""
     distributions, control = SOURCES[source]
     distributions = draws or distributions
     plain, phi = (measure.replace(k=10) for measure in (nDCG(gain="exp"), nDCGphi(relevance=Phi(control))))
@@ -47,7 +47,7 @@ def study(seed: int, source: str, samples: int = SAMPLES, draws: dict[str, Draw]
 
 
 def summary(cases: dict[str, Cases]) -> list[Record]:
-    """Return the quartiles of each measure in each case."""
+    """Return the quartiles and extremes of each measure in each case."""
     shares = {"minimum": 0, "first quartile": 25, "median": 50, "third quartile": 75, "maximum": 100}
     return [
         {"drawn as": source, "distribution": distribution, "scenario": scenario, "measure": name}
@@ -59,12 +59,12 @@ def summary(cases: dict[str, Cases]) -> list[Record]:
 
 
 def medians(cases: Cases) -> dict[str, float]:
-    """Return the median nDCGφ of an inverted top 10 on both distributions."""
+    """Return the median nDCGφ of an inverted top 10 for both distributions."""
     return {name: float(np.median(cases[name, INVERSION][PHI])) for name in BOTH}
 
 
 def by_source(cases: dict[str, Cases]) -> Iterator[tuple[str, Cases]]:
-    """Yield the samples drawn as each of the sources has it."""
+    """Yield the samples of each source."""
     for source, samples in cases.items():
         yield f"samples by {source}", samples
 
@@ -72,12 +72,12 @@ def by_source(cases: dict[str, Cases]) -> Iterator[tuple[str, Cases]]:
 @claim(
     "figure 2",
     printed="lines",
-    criterion="one value for each mistake, to twelve decimals",
+    criterion="it has one value for each mistake, to twelve decimals",
     kind=THEOREM,
     split=by_source,
 )
 def is_blind(cases: Cases) -> Verdict:
-    """nDCG of grades by place is one line: the same for every sample and both distributions."""
+    """nDCG of grades by place is a line: it is equal for all samples of both distributions."""
     by_scenario = {
         scenario: sorted({float(v) for d in BOTH for v in np.round(cases[d, scenario][PLAIN], 12)})
         for scenario in SCENARIOS
@@ -91,7 +91,7 @@ def is_blind(cases: Cases) -> Verdict:
 @claim(
     "abstract, figure 2",
     printed="words",
-    criterion="in each case it takes more values than nDCG, which has one, to three decimals",
+    criterion="to three decimals, it has more distinct values than nDCG in each case",
     quote="a more fine-grained evaluation of rankings when compared to the standard nDCG",
     kind=THEOREM,
     split=by_source,
@@ -102,22 +102,22 @@ def is_finer(cases: Cases) -> Verdict:
         len(np.unique(np.round(measured[PHI], 3))) - len(np.unique(np.round(measured[PLAIN], 3)))
         for measured in cases.values()
     ]
-    return decide(min(counts) > 0, f"between {min(counts)} and {max(counts)} more values, to three decimals")
+    return decide(min(counts) > 0, f"{min(counts)} to {max(counts)} more values, to three decimals")
 
 
 def claim_mild(distribution: str) -> Claim:
-    """Return the claim that nDCGφ sees less of a mistake in a swap of neighbours."""
+    """Return the claim that nDCGφ penalises a swap of neighbours less than nDCG."""
 
     def test(cases: Cases) -> Verdict:
         measured = cases[distribution, SWAP]
         share = float(np.mean(measured[PHI] > measured[PLAIN]))
         phi, plain = np.median(measured[PHI]), np.median(measured[PLAIN])
-        return decide(share >= MOST, f"median nDCGφ {phi:.4f}, nDCG {plain:.4f}; so for {share:.1%}")
+        return decide(share >= MOST, f"median nDCGφ {phi:.4f}, nDCG {plain:.4f}; above in {share:.1%}")
 
     return Claim(
         f"mild-{distribution}",
         "figure 2",
-        f"Items 10 and 11 swapped, {distribution} scores: nDCGφ sees less of a mistake than nDCG, which sees a step.",
+        f"Items 10 and 11 swapped, {distribution} scores: nDCGφ penalises the swap less than nDCG.",
         "figure only",
         f"nDCGφ is above nDCG in {MOST:.0%} of the samples",
         test,
@@ -128,12 +128,12 @@ def claim_mild(distribution: str) -> Claim:
 @claim(
     "figure 2",
     printed="figure only",
-    criterion="nDCG is 1 in every sample, nDCGφ below 1 in every one",
+    criterion="in every sample, nDCG is 1 and nDCGφ is below 1",
     kind=THEOREM,
     split=by_source,
 )
 def notices(cases: Cases) -> Verdict:
-    """The top 10 inverted: nDCG notices nothing, nDCGφ does."""
+    """Top 10 inverted: nDCGφ penalises the mistake, and nDCG does not."""
     highest = max(float(cases[d, INVERSION][PHI].max()) for d in BOTH)
     lowest = min(float(cases[d, INVERSION][PLAIN].min()) for d in BOTH)
     return decide(lowest == 1 and highest < 1, f"nDCG at least {lowest:.4f}, nDCGφ at most {highest:.4f}")
@@ -142,12 +142,12 @@ def notices(cases: Cases) -> Verdict:
 @claim(
     "figure 2, §4.1",
     printed="medians 0.908 balanced, 0.898 imbalanced",
-    criterion=f"top 10 inverted: the median loss on imbalanced scores is {TIMES} times that on balanced ones, or more",
+    criterion=f"top 10 inverted: the median loss on imbalanced scores is at least {TIMES} times that on balanced ones",
     quote="the impact of our proposal concerning the imbalanced distribution is much greater",
     split=by_source,
 )
 def is_worse(cases: Cases) -> Verdict:
-    """The top 10 inverted costs much more by nDCGφ where few scores stand out."""
+    """Top 10 inverted: the loss in nDCGφ is much larger if few scores stand out."""
     balanced, imbalanced = (1 - medians(cases)[name] for name in BOTH)
     here = f"median loss {balanced:.3f} balanced, {imbalanced:.3f} imbalanced"
     return decide(imbalanced >= TIMES * balanced, here)
@@ -156,12 +156,12 @@ def is_worse(cases: Cases) -> Verdict:
 @claim(
     "figure 2, §4.1",
     printed="figure only",
-    criterion="their medians lie nearer to each other than in the second scenario, on both distributions",
+    criterion="on both distributions, their medians are nearer to each other than in the second scenario",
     quote="similar results by both metrics",
     split=by_source,
 )
 def is_similar(cases: Cases) -> Verdict:
-    """In the first scenario, items 10 and 11 swapped, both measures have similar values."""
+    """In the first scenario (items 10 and 11 swapped), both measures have similar values."""
     gap = {case: abs(float(np.median(of[PLAIN]) - np.median(of[PHI]))) for case, of in cases.items()}
     here = ", ".join(f"{gap[name, SWAP]:.3f} against {gap[name, INVERSION]:.3f} {name}" for name in BOTH)
     return decide(all(gap[name, SWAP] < gap[name, INVERSION] for name in BOTH), f"medians differ by {here}")
@@ -170,12 +170,12 @@ def is_similar(cases: Cases) -> Verdict:
 @claim(
     "figure 2, §4.1",
     printed="figure only",
-    criterion=f"top 10 inverted: the lowest and the highest nDCGφ lie more than {WIDE} apart on both distributions",
+    criterion=f"on both distributions, the lowest and the highest nDCGφ are more than {WIDE} apart",
     quote="varies considerably",
     split=by_source,
 )
 def varies(cases: Cases) -> Verdict:
-    """In the second scenario, the top 10 inverted, the values of nDCGφ vary considerably."""
+    """In the second scenario (top 10 inverted), the values of nDCGφ vary considerably."""
     ranges = {
         name: (float(cases[name, INVERSION][PHI].min()), float(cases[name, INVERSION][PHI].max())) for name in BOTH
     }
@@ -183,16 +183,16 @@ def varies(cases: Cases) -> Verdict:
     return decide(all(high - low > WIDE for low, high in ranges.values()), here)
 
 
-@claim("figure 2", printed="0.908 and 0.898", criterion=f"both within {READ} of what the figure shows", split=by_source)
+@claim("figure 2", printed="0.908 and 0.898", criterion=f"both are within {READ} of the figure", split=by_source)
 def as_read(cases: Cases) -> Verdict:
-    """The medians of nDCGφ for an inverted top 10."""
+    """The medians of nDCGφ with the top 10 inverted."""
     value = medians(cases)
     off = max(abs(value[name] - FIGURE[name]) for name in BOTH)
     return decide(off <= READ, f"{value['balanced']:.3f} and {value['imbalanced']:.3f}")
 
 
 def chart(rows: list[Record]) -> Any:
-    """Return nDCGφ as boxes and nDCG as lines across them; one row per source, one column and scale per mistake."""
+    """Return nDCGφ as boxes and nDCG as lines, with a row for each source and a column for each mistake."""
     panels = [
         _panel(
             [row for row in rows if (row["drawn as"], row["scenario"]) == (source, scenario)],
@@ -226,13 +226,14 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     progress(0.7)
     rows = summary(cases)
     return Outcome(
-        f"We drew {ITEMS} scores {SAMPLES:,} times. As the text has it: uniform on [1, 1000] (balanced), and 90% in"
-        " [1, 100] with 10% in [100, 1000] (imbalanced). As the authors' code has it: whole numbers up to 1000, and 80"
-        " up to 500 with 20 from 500 to 1000, drawn again where none is an outlier; φ with the control points of the"
-        " code. Grades by place are 3, 2, 1 and 0 for the top 10, 25, 50 and the rest; gains are 2^g - 1.",
+        f"We drew {SAMPLES:,} samples of {ITEMS} scores. In the text, balanced scores are uniform on [1, 1000], and"
+        " imbalanced scores have 90% in [1, 100] and 10% in [100, 1000]. In the authors' code, balanced scores are"
+        " whole numbers up to 1000; imbalanced scores are 80 up to 500 and 20 from 500 to 1000, drawn again if none is"
+        " an outlier; φ has the control points of the code. Grades by place are 3, 2 and 1 for the top 10, 25 and 50,"
+        " and 0 for the rest; gains are 2^g - 1.",
         cases,
-        {"summary": Sheet.of("Quartiles of all samples", rows)},
-        {"figure-2": Figure("Two mistakes, measured in two ways. Whiskers reach to the extremes.", chart(rows))},
+        {"summary": Sheet.of("Quartiles and extremes of all samples", rows)},
+        {"figure-2": Figure("Two mistakes by nDCG and nDCGφ; whiskers extend to the extremes.", chart(rows))},
     )
 
 
@@ -240,8 +241,8 @@ EXPERIMENT = Experiment(
     "m16-synthetic",
     "figure 2",
     "Two mistakes by nDCG and nDCGφ, on balanced and imbalanced scores",
-    "Grades that are set by place ignore how scores are distributed: nDCG gives the same value to every sample,"
-    " whether the items that changed places are alike or worlds apart. nDCGφ is to tell them apart.",
+    "Grades by place ignore the distribution of scores, so nDCG is equal for all samples, however far apart the scores"
+    " of the misplaced items are. nDCGφ is meant to distinguish them.",
     run,
     (("figure 2", "figure-2, summary"),),
     claims=(is_blind, is_finer, is_similar, *map(claim_mild, BOTH), notices, varies, is_worse, as_read),

@@ -1,4 +1,4 @@
-"""M16, figures 3 and 4, by the authors' protocol, for whoever has their files: Google News and Twitter."""
+"""M16, figures 3 and 4, by the authors' protocol on their files of Google News and Twitter."""
 
 import csv
 import io
@@ -22,33 +22,33 @@ from gradely_papers.verdicts import Record, Verdict, decide
 
 TOPICS = ("Economy", "Microsoft", "Obama", "Palestine")
 SIZE, SLICE, SLICES = 100, 30 * 60, 96
-"""items of a list; seconds of a slice of age; slices, after which an item counts nothing: 48 hours"""
+"""items of a list; seconds of a slice of age; slices of 48 hours, after which an item counts 0"""
 NEWS = ("IDLink", "PublishDate", "TimesPublishedTwitter")
 
 
 class Item(NamedTuple):
-    """A news item: when it appeared, and how often it was tweeted."""
+    """A news item: its time of publication and number of tweets."""
 
     published: datetime
     tweets: float
 
 
 class Lists(NamedTuple):
-    """Lists of one topic, [lists, items] in Google's order."""
+    """Lists of one topic in Google's order [lists, items]."""
 
     decayed: Floats
-    """tweets, less the older the item was"""
+    """tweets, reduced with the age of the item"""
     tweets: Floats
     times: list[datetime]
     left_out: int
-    """how many lists were left out, since none of their items has a score"""
+    """the number of lists without any scored item, which are left out"""
 
     def scores(self, reading: str) -> Floats:
-        """Return the scores by the paper's text or by the authors' code."""
+        """Return the scores of a reading."""
         return self.tweets if reading == TEXT else self.decayed
 
     def with_grades(self, reading: str) -> Batch:
-        """Return the lists with grades by place: the order of scores, then of tweets, then Google's."""
+        """Return the lists with grades by place: by score, then tweets, then Google's order."""
         scores = self.scores(reading)
         order = np.lexsort((-self.tweets, -scores), axis=1)
         grades = np.empty_like(scores)
@@ -56,13 +56,13 @@ class Lists(NamedTuple):
         return rank_labels(grades)
 
 
-TEXT, CODE = "tweets in two days, as the text has it", "tweets that decay, as the code has it"
+TEXT, CODE = "tweets in two days, as in the text", "decaying tweets, as in the code"
 READINGS = {TEXT: "paper", CODE: "code"}
-"""what the score of an item is, and the control points of φ"""
+"""readings of the score of an item, and the control points of φ"""
 
 
 def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Yield the rows of a table with their line numbers, the header first."""
+    """Yield the rows of a table with their line numbers, header first."""
     reader = csv.reader(io.StringIO(Source(path).text(), newline=""))
     for row in reader:
         yield reader.line_num, row
@@ -85,7 +85,7 @@ def read_news(path: Path) -> dict[str, Item]:
 
 
 def read_lists(path: Path, news: dict[str, Item]) -> Lists:
-    """Read the lists of a topic, whenever they were made, and score their items."""
+    """Read the lists of a topic, and score their items."""
     rows = rows_of(path)
     _, header = next(rows, (1, []))
     if len(header) != SIZE + 1:
@@ -107,7 +107,7 @@ def read_lists(path: Path, news: dict[str, Item]) -> Lists:
     table = np.array(scores).reshape(-1, SIZE)
     popular = table.max(axis=1, initial=0.0) > 0
     if not popular.any():
-        problem = "an item of the last 48 hours that News.csv knows and somebody tweeted"
+        problem = "a tweeted item of the last 48 hours that is in News.csv"
         raise InputError(f"{path}: no list has {problem}")
     return Lists(
         table[popular],
@@ -118,7 +118,7 @@ def read_lists(path: Path, news: dict[str, Item]) -> Lists:
 
 
 def decay(item: Item | None, when: datetime) -> float:
-    """Return tweets times 1 - (s-1)/96, s the number of the item's half-hour slice of age; 0 beyond 48 hours.
+    """Return tweets times 1 - (s-1)/96, with s the half-hour slice of the item's age, or 0 beyond 48 hours.
 
     >>> decay(Item(datetime(2014, 9, 1, 12, 0), 96.0), datetime(2014, 9, 1, 12, 45))
     95.0
@@ -130,15 +130,15 @@ def decay(item: Item | None, when: datetime) -> float:
 
 
 def find(library: Library, name: str) -> Path:
-    """Return a file of the authors, plain or packed, anywhere in the folder."""
+    """Return a file of the authors, plain or compressed, anywhere in the folder."""
     paths = sorted(library.folder.glob(f"**/{name}.csv*"))
     if not paths:
-        raise InputError(f"{library.folder}: no {name}.csv there; {DATA}")
+        raise InputError(f"{library.folder}: no {name}.csv in it; needed are {DATA}")
     return paths[0]
 
 
 class Files(NamedTuple):
-    """What the authors' files hold, and both measures of their lists."""
+    """The content of the authors' files, and both measures of their lists."""
 
     items: int
     lists: dict[str, Lists]
@@ -148,11 +148,11 @@ class Files(NamedTuple):
 
     @property
     def left_out(self) -> int:
-        """How many lists were left out."""
+        """The number of lists that were left out."""
         return sum(lists.left_out for lists in self.lists.values())
 
     def months(self) -> list[Record]:
-        """Return how many lists each topic has by month."""
+        """Return the number of lists of each topic by month."""
         return [
             {"topic": topic, "month": month, "lists": count}
             for topic, lists in self.lists.items()
@@ -161,7 +161,7 @@ class Files(NamedTuple):
 
 
 def gather(library: Library, progress: Report) -> Files:
-    """Read the authors' files and measure all topics, by the text and by the code."""
+    """Read the authors' files, and measure all topics by the text and by the code."""
     news = read_news(find(library, "News"))
     topics: dict[str, Lists] = {}
     values: agreement.Values = {}
@@ -183,13 +183,13 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     times = [when for lists in made.lists.values() for when in lists.times]
     count = sum(len(lists.times) for lists in made.lists.values())
     return Outcome(
-        f"We took all {count:,} lists of the files, from {min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}; those of the"
-        " paper are of June to December 2015. By the paper's text the score of an item is the number of its tweets in"
-        " two days, and φ has the control points of the text. By the authors' code it is its tweets times"
-        f" 1 - (s-1)/{SLICES}, s the number of its half-hour slice of age at the time of the list, and 0 beyond 48"
-        " hours, and φ has the control points of the code. Grades are 3, 2, 1, 0 for the top 10, 25, 50 and the rest by"
-        " that score, equal ones by tweets and then in Google's order. Items that News.csv does not know have no score."
-        f" {made.left_out} lists without any score were left out.",
+        f"We measured all {count:,} lists of the files, from {min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}; the"
+        " paper's are of June to December 2015. In the paper's text, the score of an item is its number of tweets in"
+        " two days, and φ has the control points of the text. In the authors' code, the score is the tweets times"
+        f" 1 - (s-1)/{SLICES}, with s the half-hour slice of the item's age at the time of the list, and 0 beyond 48"
+        " hours; φ has the control points of the code. Grades are 3, 2 and 1 for the top 10, 25 and 50 by score, and 0"
+        " for the rest; equal scores are ordered by tweets and then in Google's order. Items that are not in News.csv"
+        f" have no score. {made.left_out} lists without any score were left out.",
         Evidence(
             agreement.summarise(made.values),
             agreement.by_cutoff(made.values),
@@ -202,29 +202,29 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 
 class Evidence(NamedTuple):
-    """What agreement.Evidence has, and how much data there is."""
+    """The evidence of agreement.Evidence, and the amount of data."""
 
     summaries: list[agreement.Summary]
     means: list[Record]
     lists: list[int]
-    """of each topic"""
+    """the number of lists of each topic"""
     items: int
 
 
 RANKINGS, ITEMS, NEAR = 9_795, 107_590, 0.01
-"""printed: rankings of each topic, on average, and news items; ours may differ by this share"""
+"""the printed mean number of rankings per topic and number of news items, and the tolerated share of difference"""
 
 
 @claim(
     "§4.2",
     printed="about 9,795 rankings for each topic; 107,590 items, of them 6,468 (6 %)",
-    criterion=f"as many rankings on average, and as many items, to within {NEAR:.0%}; the 6,468 are not counted",
+    criterion=f"the mean number of rankings and the number of items are within {NEAR:.0%}; the 6,468 are not counted",
 )
 def size(evidence: Evidence) -> Verdict:
-    """How many rankings and items there are."""
+    """The numbers of rankings and items."""
     mean = float(np.mean(evidence.lists))
     same = abs(mean / RANKINGS - 1) <= NEAR and abs(evidence.items / ITEMS - 1) <= NEAR
-    return decide(same, f"{mean:,.0f} rankings for each topic, {evidence.items:,} items")
+    return decide(same, f"{mean:,.0f} rankings per topic, {evidence.items:,} items")
 
 
 DATA = (
@@ -234,8 +234,8 @@ DATA = (
 EXPERIMENT = Experiment(
     "m16-google",
     "figures 3 and 4",
-    "The authors' own protocol on their own files, all topics and months, by the text and by the code",
-    "On rankings of Google News, with popularity on Twitter as the truth, nDCG is mostly above nDCGφ.",
+    "The authors' protocol on their own files, by the text and by the code",
+    "On rankings of Google News, with popularity on Twitter as true scores, nDCG is mostly above nDCGφ.",
     run,
     (("§4.2", "months"), ("figure 3", "figure-3"), ("figure 4", "figure-4, points, agreement")),
     claims=(size, *agreement.CLAIMS),

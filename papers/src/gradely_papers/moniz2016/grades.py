@@ -1,23 +1,23 @@
-"""Grades by hand, as M16 sets them against φ: by an item's place in the true order alone."""
+"""Grades by place in the true order, which M16 compares with φ."""
 
 import numpy as np
 
 from gradely.data.ids import Floats, Ints
 
 TOP = ((10, 3.0), (25, 2.0), (50, 1.0))
-"""places up to these have these grades; the rest has 0"""
+"""the last place and the grade of each group; the rest has grade 0"""
 
 
 def adhoc(scores: Floats) -> Floats:
-    """Return the grade of each item of each row: 3 for the top 10, 2 for the top 25, 1 for the top 50, else 0.
+    """Return the grade of each item of each row: 3 for the top 10, 2 for the top 25, 1 for the top 50, 0 for the rest.
 
-    Items with equal scores have one grade, that of the last of their places, so that items that nobody shared have 0.
+    Items with equal scores have the grade of the last of their places, so items that nobody shared have 0.
     """
     return _grades(places(scores))
 
 
 def places(scores: Floats) -> Ints:
-    """Return the place of each item in the true order of its row; items with equal scores have the last of theirs.
+    """Return the place of each item in the true order of its row; equal scores have the last of their places.
 
     >>> places(np.array([[5.0, 9.0, 5.0, 1.0]])).tolist()
     [[3, 1, 3, 4]]
@@ -26,7 +26,7 @@ def places(scores: Floats) -> Ints:
 
 
 def place_grades(items: int) -> Floats:
-    """Return the grades of a list in its true order, best first, whether items are equal or not."""
+    """Return the grades of a list in its true order, best first, even if scores are equal."""
     return _grades(np.arange(1, items + 1))
 
 

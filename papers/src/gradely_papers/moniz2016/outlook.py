@@ -1,4 +1,4 @@
-"""M16's outlook: φ as the relevance of other measures, side by side with nDCGφ."""
+"""M16's outlook: φ as the relevance of other measures, compared with nDCGφ."""
 
 from typing import Any, NamedTuple
 
@@ -35,14 +35,14 @@ PAIRS = {
 
 
 def share(measure: Measure, batch: Batch, ideal: Batch) -> Floats:
-    """Return the share of the ideal ranking's value, since not all measures give that 1."""
+    """Return the values as shares of the ideal ranking's, which is not 1 for all measures."""
     best = np.asarray(measure(ideal))
     shares: Floats = np.asarray(measure(batch)) / np.where(best > 0, best, 1.0)
     return shares
 
 
 def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
-    """Return the median loss by each measure, with its quartiles, for both mistakes and distributions."""
+    """Return the median and the quartiles of the loss by each measure, for both mistakes and distributions."""
     out: list[Record] = []
     for sample in draw_samples(seed, samples):
         case = {"scenario": sample.scenario, "scores": sample.distribution}
@@ -61,7 +61,7 @@ def _quartiles(loss: Floats) -> Record:
 
 
 def news(lists: Lists) -> list[Record]:
-    """Return the mean share of the ideal value by each measure, for each number of hours."""
+    """Return the mean share of the ideal value by each measure, by number of hours."""
     return [
         {"hours": hours, "measure": name, "relevance": of, "mean": float(np.mean(share(measure, batch, best)))}
         for hours in HOURS
@@ -74,7 +74,7 @@ def news(lists: Lists) -> list[Record]:
 
 
 def losses(records: list[Record]) -> Any:
-    """Return the median loss and its quartiles, one panel per mistake and distribution."""
+    """Return the median and quartiles of the loss, with a panel for each mistake and distribution."""
     alt = altair()
     signs = categories("relevance", [GRADES, PHI])
     base = draw(records).encode(
@@ -84,7 +84,7 @@ def losses(records: list[Record]) -> Any:
     )
     title = "loss, as a share of the ideal value"
     scale = alt.Scale(padding=8, nice=False)
-    # without point=False a rule has a small point at its beginning, since the other layer has shapes
+    # point=False removes a small point at the start of each rule, which the shapes of the other layer would cause
     rules = base.mark_rule(strokeWidth=2, point=False)
     ranges = rules.encode(x=alt.X("first quartile:Q", title=title, scale=scale), x2="third quartile:Q")
     points = base.mark_point(filled=True, size=70, opacity=1)
@@ -97,7 +97,7 @@ def losses(records: list[Record]) -> Any:
 
 
 def hours(records: list[Record]) -> Any:
-    """Return the means by number of hours, one panel per kind of relevance."""
+    """Return the means by number of hours, with a panel for each kind of relevance."""
     alt = altair()
     x = alt.X("hours:O", title="hours after which items are ranked", axis=alt.Axis(labelAngle=0))
     y = alt.Y("mean:Q", title="mean share of the ideal value", scale=alt.Scale(domain=[0, 1.05], nice=False))
@@ -106,7 +106,7 @@ def hours(records: list[Record]) -> Any:
 
 
 def observations(records: list[Record]) -> list[Observation]:
-    """Ask of every measure what the paper shows of nDCG."""
+    """Return the paper's questions about nDCG for every measure."""
     loss: Losses = {
         (row["scenario"], row["scores"], row["measure"], row["relevance"]): row["median loss"] for row in records
     }
@@ -122,8 +122,8 @@ def _observe_inversion(loss: Losses, name: str, inversion: str) -> Observation:
     blind = max(loss[inversion, scores, name, GRADES] for scores in ("balanced", "imbalanced"))
     even, uneven = (loss[inversion, scores, name, PHI] for scores in ("balanced", "imbalanced"))
     return Observation(
-        f"{name}: what does an inverted top 10 cost?",
-        f"Median loss {blind:.4f} by grades; by φ {even:.4f} balanced, {uneven:.4f} imbalanced.",
+        f"{name}: what is the loss if the top 10 is inverted?",
+        f"The median loss is {blind:.4f} by grades; by φ, {even:.4f} balanced and {uneven:.4f} imbalanced.",
     )
 
 
@@ -131,41 +131,41 @@ def _observe_swap(loss: Losses, name: str, swap: str) -> Observation:
     pairs = [(loss[swap, scores, name, GRADES], loss[swap, scores, name, PHI]) for scores in ("balanced", "imbalanced")]
     losses = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
     return Observation(
-        f"{name}: what does a swap of items 10 and 11 cost?", f"Median loss {losses} (balanced, imbalanced)."
+        f"{name}: what is the loss if items 10 and 11 are swapped?",
+        f"The median loss is {losses} (balanced, imbalanced).",
     )
 
 
 def observe_news(shared: list[Record]) -> Observation:
-    """Say how far the measures agree on the earliest rankings of news."""
+    """Return the range of the measures on the earliest rankings of news."""
     early = {
         (record["measure"], record["relevance"]): record["mean"] for record in shared if record["hours"] == HOURS[0]
     }
     by_grades, by_phi = ([early[name, of] for name in PAIRS] for of in (GRADES, PHI))
     return Observation(
-        f"What share of the ideal value do news ranked after {HOURS[0]} hour reach, depending on the measure?",
-        f"Between {min(by_grades):.2f} and {max(by_grades):.2f} by grades, between {min(by_phi):.2f} and"
-        f" {max(by_phi):.2f} by φ.",
+        f"Which share of the ideal value do rankings of news reach after {HOURS[0]} hour, depending on the measure?",
+        f"{min(by_grades):.2f} to {max(by_grades):.2f} by grades, {min(by_phi):.2f} to {max(by_phi):.2f} by φ.",
     )
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:
-    """Measure the synthetic study and the news with φ in every measure."""
+    """Measure the synthetic samples and the news with φ in every measure."""
     drawn_up = synthetic(seed)
     progress(0.5)
     lists = join(read_topics(library))
     shared = news(lists)
     return Outcome(
-        "We gave φ of the true score as relevance to ERR, graded RBP and µAP, and measured what nDCGφ was shown on: the"
-        " two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's, since ERR and"
-        " RBP do not give that 1. All measures stop at rank 10.",
+        "We used φ of the true score as the relevance in ERR, graded RBP and µAP, and measured the paper's cases of"
+        " nDCGφ: the two mistakes of figure 2, and early rankings of news. Values are shares of the ideal ranking's"
+        " value, which is not 1 for ERR and RBP. All measures have the cut-off 10.",
         drawn_up,
         {
-            "synthetic": Sheet.of("What two mistakes cost", drawn_up, 5),
+            "synthetic": Sheet.of("The loss of two mistakes", drawn_up, 5),
             "news": Sheet.of("Early rankings of news", shared),
         },
         {
             "synthetic": Figure(
-                f"What two mistakes cost: medians and quartiles of {SAMPLES:,} samples.", losses(drawn_up)
+                f"The loss of two mistakes: medians and quartiles of {SAMPLES:,} samples.", losses(drawn_up)
             ),
             "news": Figure(f"Early rankings of news: the mean over {len(lists.counts)} lists.", hours(shared)),
         },
@@ -176,8 +176,8 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
 EXPERIMENT = Experiment(
     "m16-outlook",
     "outlook",
-    "φ in ERR, graded RBP and µAP, side by side with nDCGφ",
-    "φ can serve as the relevance of other measures for graded relevance; the paper leaves that to later work.",
+    "φ in ERR, graded RBP and µAP, compared with nDCGφ",
+    "φ can be the relevance of other measures for graded relevance, which the paper leaves to future work.",
     run,
     (("outlook", "synthetic, news"),),
     needs=(DATA,),

@@ -1,4 +1,4 @@
-"""Synthetic scores, balanced and not, and two mistakes in ranking them."""
+"""Synthetic scores, balanced and imbalanced, and two mistakes in ranking them."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from gradely_papers.rankings import rank_labels
 
 ITEMS, SAMPLES = 100, 1000
 Draw = Callable[[np.random.Generator, int], Floats]
-"""from a source of randomness and a number of samples to [samples, items]: scores, best first"""
+"""takes a random generator and a number of samples, and returns scores, best first [samples, items]"""
 
 
 def draw_balanced(rng: np.random.Generator, samples: int) -> Floats:
@@ -21,21 +21,21 @@ def draw_balanced(rng: np.random.Generator, samples: int) -> Floats:
 
 
 def draw_imbalanced(rng: np.random.Generator, samples: int) -> Floats:
-    """Return scores of which nine tenths lie in [1, 100] and one tenth in [100, 1000], as the paper's text has it."""
+    """Return scores with nine tenths in [1, 100] and one tenth in [100, 1000], as in the paper's text."""
     tenth = ITEMS // 10
     few, many = rng.uniform(100, 1000, (samples, tenth)), rng.uniform(1, 100, (samples, ITEMS - tenth))
     return _best_first(np.concatenate([few, many], axis=1))
 
 
 def draw_balanced_code(rng: np.random.Generator, samples: int) -> Floats:
-    """Return whole scores from 1 to 1000, as the authors' code draws them."""
+    """Return whole scores from 1 to 1000, as in the authors' code."""
     return _best_first(rng.integers(1, 1001, (samples, ITEMS)).astype(np.float64))
 
 
 def draw_imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
-    """Return 80 whole scores from 1 to 500 and 20 from 500 to 1000, drawn again where no score is an outlier.
+    """Return 80 whole scores from 1 to 500 and 20 from 500 to 1000, as in the authors' code.
 
-    So the authors' code draws them.
+    Samples without an outlier are drawn again.
     """
     fifth = ITEMS // 5
     out = np.empty((0, ITEMS))
@@ -48,7 +48,7 @@ def draw_imbalanced_code(rng: np.random.Generator, samples: int) -> Floats:
 
 
 def has_outlier(scores: Floats) -> Bools:
-    """Return which rows, best first, have an outlier as R's boxplot.stats has it: 1.5 hinge spreads beyond a hinge.
+    """Return which rows, best first, have an outlier of R's boxplot.stats, 1.5 hinge spreads beyond a hinge.
 
     >>> has_outlier(np.array([[9.0, 3, 2, 2, 1], [4, 3, 2, 2, 1]])).tolist()
     [True, False]
@@ -70,11 +70,11 @@ SCENARIOS = {
     "items 10 and 11 swapped": [*range(9), 10, 9, *range(11, ITEMS)],
     "top 10 inverted": [*range(9, -1, -1), *range(10, ITEMS)],
 }
-"""what is ranked at each place, by its place in the true order"""
+"""the place in the true order of the item at each rank"""
 
 
 class Samples(NamedTuple):
-    """Rankings with a mistake and without, of true scores and of grades by place."""
+    """Rankings with a mistake and ideal rankings, of true scores and of grades by place."""
 
     distribution: str
     scenario: str

@@ -1,4 +1,4 @@
-"""S11, figures 4 and 5: what the number of levels does to each measure, those that are unused, and items per level."""
+"""S11, figures 4 and 5: how measures depend on the number of levels, on unused levels and on items per level."""
 
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -37,12 +37,12 @@ class Curves(NamedTuple):
         ]
 
     def spread(self, measure: str) -> float:
-        """Return how far apart the numbers of levels are, the mean over all swaps."""
+        """Return the range of the values over the numbers of levels, averaged over all swaps."""
         return float(np.mean(np.ptp(self.values[measure], axis=0)))
 
 
 class Evidence(NamedTuple):
-    """The curves of both figures, what varies at a fixed number of levels, and every single swap."""
+    """The curves of both figures, variations at a fixed number of levels, and every single swap."""
 
     drawings: dict[str, Curves]
     varied: list[Record]
@@ -51,14 +51,14 @@ class Evidence(NamedTuple):
 
 
 class Swaps(NamedTuple):
-    """All swaps of two items of different levels in a list in order: one value for each."""
+    """All swaps of two items of different levels in a sorted list, with a value for each."""
 
     distance: Ints
-    """between the levels of the two items"""
+    """the distance between the levels of the two items"""
     loss: dict[str, Floats]
-    """of each measure"""
+    """the loss in each measure"""
     constant: dict[int, float]
-    """by threshold, the share of the swaps that leave average precision as it is"""
+    """by threshold, the share of the swaps that do not change average precision"""
 
     def mean_losses(self) -> dict[str, dict[int, float]]:
         """Return the mean loss by measure and distance."""
@@ -69,7 +69,7 @@ class Swaps(NamedTuple):
 
 
 def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
-    """Return [runs, swaps, items]: the items in order, then after 1, 2, … swaps of a random pair."""
+    """Return [runs, swaps, items]: the sorted items, then the items after 1, 2, … swaps of a random pair."""
     order = np.broadcast_to(np.arange(ITEMS), (runs, ITEMS)).copy()
     out = [order.copy()]
     every = np.arange(runs)
@@ -82,11 +82,11 @@ def swap_pairs(rng: np.random.Generator, runs: int, swaps: int) -> Ints:
 
 
 Draw = Callable[[np.random.Generator, int], Ints]
-"""from a source of randomness and a number of levels to the grades of the items, best first"""
+"""takes a random generator and a number of levels, and returns the grades of the items, best first"""
 
 
 def list_in_order(levels: int = 10) -> Ints:
-    """Return grades 0 … levels - 1, the same number of items each."""
+    """Return grades from levels - 1 down to 0, with the same number of items each."""
     return np.arange(ITEMS)[::-1] * levels // ITEMS
 
 
@@ -96,7 +96,7 @@ def draw_uniform(rng: np.random.Generator, levels: int) -> Ints:  # noqa: ARG001
 
 
 def draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
-    """Return items of a random half of the levels, of random sizes; the lowest and the highest are always there."""
+    """Return items of a random half of the levels, including the lowest and the highest, with random shares."""
     top, others = levels - 1, max(0, levels // 2 - 2)
     used = np.concatenate([[0, top], rng.permutation(np.arange(1, top))[:others]])
     share = rng.dirichlet(np.ones(len(used)))
@@ -105,20 +105,20 @@ def draw_uneven(rng: np.random.Generator, levels: int) -> Ints:
 
 
 def draw_free(rng: np.random.Generator, levels: int) -> Ints:
-    """Return items as unevenly, but neither the lowest nor the highest level must be there."""
+    """Return items of a random half of the levels, with random shares."""
     used = rng.permutation(levels)[: max(2, levels // 2)]
     return np.sort(rng.choice(used, size=ITEMS, p=rng.dirichlet(np.ones(len(used)))))[::-1]
 
 
 def number_from_one(draw: Draw) -> Draw:
-    """Return the same lists with the levels numbered 1 … L in place of 0 … L - 1, so that every item is relevant."""
+    """Return lists with levels numbered 1 … L, so every item is relevant."""
     return lambda rng, levels: draw(rng, levels) + 1
 
 
 def curves(
     draw: Draw, seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 1, progress: Report = ignore
 ) -> Curves:
-    """Return the curves of all measures at every `step` swaps; the same swaps serve every number of levels."""
+    """Return the curves of all measures at every `step` swaps, using the same swaps for every number of levels."""
     rng = np.random.default_rng(seed)
     order = swap_pairs(rng, runs, swaps)[:, ::step]
     values: dict[str, list[Floats]] = {name: [] for name in MEANS}
@@ -130,19 +130,19 @@ def curves(
 
 
 def measure_swaps(draw: Draw, rng: np.random.Generator, levels: int, order: Ints) -> dict[str, Floats]:
-    """Return by measure the mean over all runs for each number of swaps, of [runs, swaps, items]."""
+    """Return by measure the mean over all runs for each number of swaps, given as [runs, swaps, items]."""
     grades = np.stack([draw(rng, levels) for _ in order])
     batch = rank_labels(np.take_along_axis(grades[:, None, :], order, axis=2).reshape(-1, ITEMS))
     return {name: mean(batch).reshape(len(grades), -1).mean(axis=0) for name, mean in MEANS.items()}
 
 
-UNUSED, SIZES = "levels that no item has", "items of a level"
+UNUSED, SIZES = "unused levels", "items per level"
 SHARES = (0.0, 0.25, 0.5, 0.75)
-"""of the levels that no item has; the lowest and the highest are always used"""
+"""shares of unused levels; the lowest and the highest level are always used"""
 
 
 def leave_unused(rng: np.random.Generator, levels: int, share: float) -> Ints:
-    """Return items of which a random share of the levels has none, and the others as many each."""
+    """Return items spread evenly over the levels that remain after a random share is left unused."""
     others = max(0, round((1 - share) * levels) - 2)
     used = np.sort(np.concatenate([[0, levels - 1], rng.permutation(np.arange(1, levels - 1))[:others]]))
     return used[list_in_order(len(used))]
@@ -158,17 +158,17 @@ WEIGHTS: dict[str, Callable[[np.random.Generator, int], Floats]] = {
     "at random": lambda rng, levels: rng.dirichlet(np.ones(levels)),
     "more, the higher": lambda rng, levels: _fewer_above(rng, levels)[::-1],
 }
-"""how items are spread over levels, all of which are used"""
+"""ways to spread items over all levels"""
 
 
 def spread_items(rng: np.random.Generator, levels: int, how: str) -> Ints:
-    """Return items of which each level has one, and the others are spread by weight."""
+    """Return one item of each level, and the others spread by weight."""
     ends = np.round(np.cumsum(WEIGHTS[how](rng, levels)) * (ITEMS - levels)).astype(np.int64)
     return np.repeat(np.arange(levels), 1 + np.diff(ends, prepend=0))[::-1]
 
 
 def vary(seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 5, progress: Report = ignore) -> list[Record]:
-    """Return the mean over all swaps of each measure, by the share of unused levels, and by the items of each level."""
+    """Return the mean of each measure over all swaps, by share of unused levels and by items per level."""
     cases: list[tuple[str, str, Draw, int]] = [
         *((UNUSED, f"{x:.0%}", partial(leave_unused, share=x), levels) for x in SHARES for levels in LEVELS[1:]),
         *((SIZES, how, partial(spread_items, how=how), levels) for how in WEIGHTS for levels in LEVELS),
@@ -183,7 +183,7 @@ def vary(seed: int, runs: int = RUNS, swaps: int = SWAPS, step: int = 5, progres
 
 
 def swap_every_pair(grades: Ints) -> Swaps:
-    """Swap each two items of different levels of a list, one pair at a time."""
+    """Swap every two items of different levels in a list, one pair at a time."""
     first, second = np.triu_indices(len(grades), 1)
     distance = np.abs(grades[first] - grades[second])
     first, second, distance = (array[distance > 0] for array in (first, second, distance))
@@ -197,21 +197,21 @@ def swap_every_pair(grades: Ints) -> Swaps:
 
 
 STEP = 5
-"""the variants are measured only after every fifth swap: they are compared, not drawn"""
+"""variants are measured after every fifth swap only, since they are compared and not drawn"""
 FIGURES: dict[str, tuple[str, Draw]] = {
     "figure-4": ("Items spread evenly over the levels", draw_uniform),
     "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
 }
 VARIANTS: dict[str, Draw] = {
-    "figure 5, the lowest and the highest level not forced into each list": draw_free,
+    "figure 5, without the lowest and the highest level in every list": draw_free,
     "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
     "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
 }
-"""other readings of how the paper made its lists"""
+"""other readings of how the paper generates its lists"""
 
 
 def chart(curve: Curves) -> Any:
-    """Return the values by number of swaps, one line for each number of levels."""
+    """Return the values by number of swaps, with a line for each number of levels."""
     alt = altair()
     x, scale = alt.X("swaps:Q", title="swaps of a random pair"), alt.Scale(domain=[0, 1.02], nice=False)
     y = alt.Y("value:Q", title=f"mean over {RUNS} runs of {ITEMS} items", scale=scale)
@@ -220,13 +220,13 @@ def chart(curve: Curves) -> Any:
 
 
 def chart_varied(records: list[Record]) -> Any:
-    """Return the mean over all swaps, one line for each number of levels; a row of panels for all that varies."""
+    """Return the mean over all swaps, with a line for each number of levels and a row of panels for each variation."""
     alt = altair()
     rows = []
-    for varies, title in ((UNUSED, "levels that no item has"), (SIZES, "how many items a level has")):
+    for varies in (UNUSED, SIZES):
         own = [record | {"levels": f"{record['levels']} levels"} for record in records if record["varies"] == varies]
         order = list(dict.fromkeys(record["value"] for record in own))
-        x = alt.X("value:O", title=title, sort=order, axis=alt.Axis(labelAngle=-30))
+        x = alt.X("value:O", title=varies, sort=order, axis=alt.Axis(labelAngle=-30))
         y = alt.Y("mean:Q", title="mean over all swaps", scale=alt.Scale(domain=[0.4, 1], nice=False))
         lines = draw_lines(own, x, y, "levels", [f"{levels} levels" for levels in LEVELS]).properties(
             width=230, height=200
@@ -243,14 +243,14 @@ def falls(curve: Curves) -> Verdict:
 
 
 def is_steady(curve: Curves, measure: str) -> Verdict:
-    """Return whether the number of levels changes a measure little, compared with nDCG."""
+    """Return whether the number of levels changes a measure much less than nDCG."""
     spread, base = curve.spread(measure), curve.spread("mean nDCG")
-    here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of that of mean nDCG, {base:.4f}"
+    here = f"spread across levels {spread:.4f}, {ratio(curve, measure):.0%} of the spread of mean nDCG, {base:.4f}"
     return decide(spread < SMALL * base, here)
 
 
 def ratio(curve: Curves, measure: str) -> float:
-    """Return the spread of a measure across levels, as a share of that of mean nDCG."""
+    """Return the spread of a measure across levels as a share of the spread of mean nDCG."""
     return curve.spread(measure) / curve.spread("mean nDCG")
 
 
@@ -265,7 +265,7 @@ def sensitivity(variants: dict[str, Curves]) -> list[Record]:
 
 
 def observations(rows: list[Record]) -> list[Observation]:
-    """Say how far the verdicts depend on how the lists are made, which the paper leaves open."""
+    """Say how far the verdicts depend on the generation of the lists, which the paper leaves open."""
     worst = max(rows, key=lambda row: max(row["µMAP, share of nDCG"], row["mean NDCNG, share of nDCG"]))
     shares = "; ".join(
         f"{row['reading']}: µMAP {row['µMAP, share of nDCG']:.0%}, NDCNG {row['mean NDCNG, share of nDCG']:.0%}"
@@ -273,8 +273,8 @@ def observations(rows: list[Record]) -> list[Observation]:
     )
     return [
         Observation(
-            f"Do the verdicts on figures 4 and 5 depend on how the lists are made? (The limit is {SMALL:.0%}.)",
-            f"Spread across levels as a share of nDCG's: {shares}. The largest is that of: {worst['reading']}.",
+            f"Do the verdicts on figures 4 and 5 depend on how the lists are generated? (The limit is {SMALL:.0%}.)",
+            f"Spread across levels as a share of nDCG's: {shares}. Largest: {worst['reading']}.",
         )
     ]
 
@@ -294,39 +294,35 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     evidence = Evidence(drawings, varied, swap_every_pair(list_in_order()))
     rows = sensitivity({name.replace("-", " "): curve for name, curve in drawings.items()} | others)
     return Outcome(
-        f"We ordered {ITEMS} items by grade, swapped 0 to {SWAPS - 1} random pairs, and took the mean of {RUNS} runs;"
-        " the same swaps serve every number of levels. Unevenly means: each run uses a random half of the levels, among"
-        " them the lowest and the highest, with random shares of the items (how the paper spread them we do not know)."
-        " Mean nDCG and mean NDCNG are means over all cut-offs, as in table 2; the gain is 2^g - 1. Beside the figures,"
-        " at a fixed number of levels, we varied how many of them no item has, items spread evenly over the others, and"
-        " how many items each level has, with all levels in use.",
+        f"We sorted {ITEMS} items by grade, swapped 0 to {SWAPS - 1} random pairs, and averaged {RUNS} runs, using the"
+        " same swaps for every number of levels. For uneven lists, each run uses a random half of the levels, including"
+        " the lowest and the highest, with random shares of the items; how the paper spreads them is unknown."
+        " Mean nDCG and mean NDCNG are means over all cut-offs, as in table 2; the gain is 2^g - 1. In addition, at a"
+        " fixed number of levels, we varied the share of unused levels, with items spread evenly over the others, and"
+        " the number of items of each level, with all levels in use.",
         evidence,
         {name: Sheet.of(title, drawings[name].records()) for name, (title, _) in FIGURES.items()}
         | {
             "varied": Sheet.of("Unused levels and items per level", varied),
-            "sensitivity": Sheet.of("Other readings of how the lists are made", rows),
+            "sensitivity": Sheet.of("Other readings of how the lists are generated", rows),
         },
         {
             name: Figure(f"{title}: the value by the number of swaps.", chart(drawings[name]))
             for name, (title, _) in FIGURES.items()
         }
-        | {
-            "varied": Figure(
-                "Unused levels, and how many items a level has: the mean over all swaps.", chart_varied(varied)
-            )
-        },
+        | {"varied": Figure("Unused levels and items per level: the mean over all swaps.", chart_varied(varied))},
         observations(rows),
     )
 
 
 def claim_steady(figure: str, measure: str) -> Claim:
-    """Return the claim that the number of levels changes a measure little in a figure."""
+    """Return the claim that a measure does not depend on the number of levels in a figure."""
     return Claim(
         f"{figure}-{measure}",
         figure.replace("-", " "),
         f"The value of {measure} does not depend on the number of levels.",
         "figure only",
-        f"its spread across levels is less than {SMALL:.0%} of that of mean nDCG",
+        f"its spread across levels is less than {SMALL:.0%} of the spread of mean nDCG",
         lambda evidence: is_steady(evidence.drawings[figure], measure),
     )
 
@@ -337,16 +333,16 @@ def claim_figure(figure: str) -> list[Claim]:
     ndcg = Claim(
         f"{figure}-nDCG",
         figure.replace("-", " "),
-        f"The value of nDCG for a list that is out of order falls with the number of levels ({how}).",
+        f"The value of nDCG for an unsorted list falls with the number of levels ({how}).",
         "figure only",
-        "the mean over all swaps falls from each number of levels to the next",
+        "the mean over all swaps falls from each number of levels to the next higher one",
         lambda evidence: falls(evidence.drawings[figure]),
     )
     return [ndcg, *(claim_steady(figure, measure) for measure in ("µMAP", "mean NDCNG"))]
 
 
 def by_levels(varies: str) -> Callable[[Evidence], Iterator[tuple[str, dict[str, float]]]]:
-    """Return a function that yields how far each measure moves as something varies, for each number of levels."""
+    """Return a function that yields, for each number of levels, how far each measure moves under a variation."""
 
     def split(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
         records = [record for record in evidence.varied if record["varies"] == varies]
@@ -360,42 +356,42 @@ def by_levels(varies: str) -> Callable[[Evidence], Iterator[tuple[str, dict[str,
 
 
 def moves_little(moves: dict[str, float]) -> Verdict:
-    """Return whether µMAP and NDCNG move little, compared with nDCG."""
+    """Return whether µMAP and NDCNG move much less than nDCG."""
     others = max(moves["µMAP"], moves["mean NDCNG"])
-    return decide(others < SMALL * moves["mean nDCG"], f"they move by {listed(moves, 3)}")
+    return decide(others < SMALL * moves["mean nDCG"], f"ranges: {listed(moves, 3)}")
 
 
-LITTLE = f"µMAP and NDCNG move by less than {SMALL:.0%} of what nDCG moves by"
+LITTLE = f"µMAP and NDCNG move by less than {SMALL:.0%} of nDCG's move"
 
 
 @claim(
     "figure 5, §4",
     printed="it asks “how unused relevance levels influence”",
-    criterion=f"{LITTLE}, with 0 to 75 % of the levels unused",
+    criterion=f"{LITTLE} when 0 to 75 % of the levels are unused",
     split=by_levels(UNUSED),
 )
 def unused(moves: dict[str, float]) -> Verdict:
-    """How many levels no item has matters to nDCG, and little to µMAP and NDCNG."""
+    """Unused levels change nDCG, and hardly change µMAP and NDCNG."""
     return moves_little(moves)
 
 
 @claim(
     "figure 5, §4",
     printed="it asks for the “number of items per rank”",
-    criterion=f"{LITTLE}, for four ways to spread items over levels",
+    criterion=f"{LITTLE} over four ways to spread items over levels",
     split=by_levels(SIZES),
 )
 def sizes(moves: dict[str, float]) -> Verdict:
-    """How many items a level has matters to nDCG, and little to µMAP and NDCNG."""
+    """The numbers of items per level change nDCG, and hardly change µMAP and NDCNG."""
     return moves_little(moves)
 
 
 CLOSE = 0.9
-"""a rank correlation from here on is a trend"""
+"""rank correlations of at least this are a trend"""
 
 
 def by_curve(evidence: Evidence) -> Iterator[tuple[str, list[float]]]:
-    """Yield the correlation of swaps and value for each number of levels, figure by figure and measure by measure."""
+    """Yield the correlations of swaps and value, one for each number of levels, by figure and measure."""
     for figure, curve in evidence.drawings.items():
         for name, table in curve.values.items():
             yield f"{figure.replace('-', ' ')}, {name}", [rank_correlation(curve.swaps, row) for row in table]
@@ -408,17 +404,17 @@ def by_curve(evidence: Evidence) -> Iterator[tuple[str, list[float]]]:
     split=by_curve,
 )
 def decreases(trends: list[float]) -> Verdict:
-    """The more items are swapped, the lower the value."""
+    """The value falls with the number of swaps."""
     return decide(max(trends) <= -CLOSE, f"correlations between {min(trends):.3f} and {max(trends):.3f}")
 
 
 def rank_correlation(x: Any, y: Any) -> float:
-    """Return Spearman's correlation; 0 where one of them is constant."""
+    """Return Spearman's correlation, or 0 if one of the variables is constant."""
     return float(np.corrcoef(ranks(x), ranks(y))[0, 1]) if np.ptp(x) > 0 and np.ptp(y) > 0 else 0.0
 
 
 def ranks(values: Any) -> Any:
-    """Return the rank of each value among all, the mean one where values tie.
+    """Return the rank of each value; tied values have their mean rank.
 
     >>> ranks([5, 1, 5]).tolist()
     [2.5, 1.0, 2.5]
@@ -434,7 +430,7 @@ def ranks(values: Any) -> Any:
     split=lambda evidence: evidence.swaps.mean_losses().items(),
 )
 def by_distance(losses: dict[int, float]) -> Verdict:
-    """What a swap of two items costs depends on the distance of their levels."""
+    """The cost of a swap of two items depends on the distance of their levels."""
     (near, least), *_, (far, most) = losses.items()
     trend = rank_correlation([*losses], [*losses.values()])
     here = f"mean loss of one swap {least:.4f} at distance {near}, {most:.4f} at {far}"
@@ -444,11 +440,11 @@ def by_distance(losses: dict[int, float]) -> Verdict:
 @claim(
     "§4",
     printed="words",
-    criterion="over all thresholds, more than half of the swaps of two items of different levels change nothing",
+    criterion="on average over all thresholds, more than half of the swaps of items of different levels change nothing",
     kind=THEOREM,
 )
 def constant(evidence: Evidence) -> Verdict:
-    """Average precision at a threshold often has one value for lists in different orders."""
+    """Average precision at a threshold is often equal for lists in different orders."""
     shares = evidence.swaps.constant
     mean = float(np.mean(list(shares.values())))
     here = f"{mean:.0%} on average, {min(shares.values()):.0%} to {max(shares.values()):.0%} by threshold"
@@ -458,9 +454,9 @@ def constant(evidence: Evidence) -> Verdict:
 EXPERIMENT = Experiment(
     "s11-levels",
     "figures 4 and 5",
-    "What the number of levels does to nDCG, µMAP and NDCNG",
-    "The value of nDCG for a list that is out of order falls with the number of levels, so that values for"
-    " different scales cannot be compared. µMAP and NDCNG do not depend on the number of levels.",
+    "How nDCG, µMAP and NDCNG depend on the number of levels",
+    "The value of nDCG for an unsorted list falls with the number of levels, so values for different scales cannot be"
+    " compared. µMAP and NDCNG do not depend on the number of levels.",
     run,
     (("figure 4", "figure-4"), ("figure 5", "figure-5, varied"), ("figures 4 and 5", "sensitivity")),
     claims=(*chain.from_iterable(map(claim_figure, FIGURES)), unused, sizes, decreases, by_distance, constant),

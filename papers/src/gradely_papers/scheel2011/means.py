@@ -1,4 +1,4 @@
-"""The three means that S11 compares: µAP, mean nDCG and mean NDCNG, one value per ranking; when one moves little."""
+"""The three means that S11 compares, one value per ranking: µAP, mean nDCG and mean NDCNG."""
 
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +9,7 @@ from gradely import NDCNG, Batch, muAP, nDCG
 from gradely.data.ids import Floats
 
 SMALL = 1 / 4
-"""a change of a measure is small against another where it is less than this share of it; the limit is ours"""
+"""a change is small compared with another if it is less than this share of it; the limit is ours"""
 
 
 def over_cutoffs(measure: nDCG, batch: Batch) -> Floats:
@@ -27,4 +27,4 @@ MEANS: dict[str, Callable[[Batch], Floats]] = {
     "mean nDCG": partial(over_cutoffs, nDCG(gain="exp")),
     "mean NDCNG": partial(over_cutoffs, NDCNG()),
 }
-"""µAP, whose mean over rankings is µMAP; the others have the gain 2^g - 1, as the last column of table 2 has it"""
+"""µAP, whose mean over rankings is µMAP, and two means with the gain 2^g - 1, as in the last column of table 2"""

@@ -33,11 +33,11 @@ FEATURES = {
 
 
 class Collection(NamedTuple):
-    """Documents of each query in the order of the files, [queries, documents]; padding where `real` is false."""
+    """Documents of each query in file order, [queries, documents], padded where `real` is false."""
 
     queries: list[str]
     features: int
-    """how many the files have"""
+    """the number of features in the files"""
     grade: Floats
     feature: dict[int, Floats]
     real: Bools
@@ -47,7 +47,7 @@ class Collection(NamedTuple):
         return from_arrays(self.feature[feature], labels, self.real, ties=ties)
 
     def levels(self, feature: int) -> int:
-        """Return how many values a feature takes."""
+        """Return the number of distinct values of a feature."""
         return len(np.unique(self.feature[feature][self.real]))
 
     def correlation(self, first: int, second: int) -> float:
@@ -55,11 +55,11 @@ class Collection(NamedTuple):
         return float(np.corrcoef(self.feature[first][self.real], self.feature[second][self.real])[0, 1])
 
     def uses(self, feature: int) -> tuple[Floats, Ints]:
-        """Return the levels of a feature, ascending, and how many documents have each."""
+        """Return the levels of a feature, ascending, and the number of documents at each."""
         return np.unique(self.feature[feature][self.real], return_counts=True)
 
     def alike(self) -> list[tuple[int, int]]:
-        """Return the pairs of features that put the documents of every query in the same order, ties included."""
+        """Return the pairs of features that rank the documents of every query alike, ties included."""
         return [(a, b) for a, b in combinations(self.feature, 2) if np.array_equal(self._places(a), self._places(b))]
 
     def _places(self, feature: int) -> Ints:
@@ -67,7 +67,7 @@ class Collection(NamedTuple):
         return np.concatenate([np.unique(row[real], return_inverse=True)[1] for row, real in rows])
 
     def count_lacking(self, grade: float) -> int:
-        """Return how many queries have no document of a grade."""
+        """Return the number of queries without a document of a grade."""
         return int(np.count_nonzero(~((self.grade == grade) & self.real).any(axis=1)))
 
 
@@ -92,18 +92,18 @@ def read(folder: Path) -> Collection:
 
 
 MOST = 100
-"""at how many thresholds MAP is measured at most, evenly spread over the levels"""
+"""the most thresholds at which MAP is measured; they are spread evenly over the levels"""
 TIES: dict[ArrayTies, str] = {"expected": "ties: mean over all orders", "order": "ties: order of the file"}
 
 
 class User(NamedTuple):
-    """Whose labels count: the judges, or a feature that stands for a user."""
+    """The source of the labels: the judges, or a feature that represents a user."""
 
     title: str
     feature: int = 0
-    """none for the judges"""
+    """the number of the feature, or 0 for the judges"""
     levels: int = 0
-    """how many levels the paper says there are"""
+    """the number of levels according to the paper"""
 
 
 USERS = {
@@ -114,12 +114,12 @@ USERS = {
 
 
 def labels(collection: Collection, user: User) -> Floats:
-    """Return the labels that a user gives."""
+    """Return the labels of a user."""
     return collection.feature[user.feature] if user.feature else collection.grade
 
 
 def score_systems(collection: Collection, user: User, progress: Report) -> list[Record]:
-    """Return each mean of each feature as a system, with ties expected and in file order."""
+    """Return each mean for each feature as a system, with expected ties and in file order."""
     out, user_labels = [], labels(collection, user)
     systems = [(ties, feature) for ties in TIES for feature in FEATURES]
     for i, (ties, feature) in enumerate(systems):
@@ -132,7 +132,7 @@ def score_systems(collection: Collection, user: User, progress: Report) -> list[
 def _means(
     collection: Collection, feature: int, user_labels: Floats, ties: ArrayTies, *, graded: bool
 ) -> Iterator[tuple[str, float]]:
-    """Yield means by measure; MAP at a level only of grades, since features have levels of their own."""
+    """Yield means by measure, including MAP at levels 1 and 2 if the labels are grades."""
     batch = collection.batch(feature, user_labels, ties)
     for name, mean in MEANS.items():
         yield name, float(np.mean(mean(batch)))
@@ -141,11 +141,11 @@ def _means(
 
 
 ZERO, LEFT_OUT = "queries without a document of the level count 0", "queries without a document of the level left out"
-"""two readings of MAP at a threshold; which one is the paper's it does not say"""
+"""two readings of MAP at a threshold, between which the paper does not decide"""
 
 
 def by_threshold(collection: Collection, user: User) -> list[Record]:
-    """Return MAP of each feature as a run at each level of a user, ties expected: the left half of the figures."""
+    """Return MAP of each feature at each level of a user, with expected ties: the left half of the figures."""
     user_labels = labels(collection, user)
     levels = np.unique(user_labels[collection.real])
     levels = levels[levels > 0]
@@ -163,7 +163,7 @@ def by_threshold(collection: Collection, user: User) -> list[Record]:
 
 
 def compare_published(folder: Path, collection: Collection) -> list[Record]:
-    """Return MAP and NDCG@10 as published with LETOR 2.0, which keeps ties in file order, beside ours."""
+    """Return MAP and NDCG@10 as published with LETOR 2.0, with ties in file order, and our values."""
     files = {
         "MAP": ("published-single-feature-precision-map.tsv", AP()),
         "NDCG@10": ("published-single-feature-ndcg.tsv", nDCG(gain="exp", discount="letor").replace(k=10)),
@@ -182,34 +182,34 @@ def compare_published(folder: Path, collection: Collection) -> list[Record]:
 
 
 READ = 5e-4
-"""bars that differ by less look the same on a printed figure"""
+"""bars that differ by less look equal in a printed figure"""
 VIRTUAL = [name for name, user in USERS.items() if user.feature]
 OWN = [FEATURES[USERS[name].feature] for name in VIRTUAL]
-"""the features that stand for users"""
+"""the features that represent users"""
 PEARSON, NEAREST = "0.96", 9
-"""the paper's correlation of the two features that stand for users; the feature nearest to 1 for the first of them"""
+"""the paper's correlation of the two features that represent users, and the feature nearest to 1 for the first one"""
 
 
 class Evidence(NamedTuple):
-    """What was measured, by figure, and what is known of the data."""
+    """The values by figure, and properties of the data."""
 
     values: dict[str, list[Record]]
     levels: dict[str, int]
-    """how many levels each virtual user has"""
+    """the number of levels of each virtual user"""
     pearson: float
     lacking: int
-    """how many queries have no document of grade 2"""
+    """the number of queries without a document of grade 2"""
     thresholds: list[Record]
     """MAP at each level of the first virtual user"""
     uses: tuple[Floats, Ints]
-    """the levels of the second virtual user, and how many documents have each"""
+    """the levels of the second virtual user, and the number of documents at each"""
     size: tuple[int, int]
-    """how many queries and features there are"""
+    """the numbers of queries and features"""
     alike: list[tuple[int, int]]
     """features that rank alike"""
 
     def mean_of_thresholds(self, reading: str) -> dict[str, float]:
-        """Return by system the mean of MAP over all levels of the first virtual user."""
+        """Return for each system the mean of MAP over all levels of the first virtual user."""
         values: dict[str, list[float]] = {}
         for record in self.thresholds:
             if record["reading"] == reading:
@@ -217,12 +217,12 @@ class Evidence(NamedTuple):
         return {name: float(np.mean(of_levels)) for name, of_levels in values.items()}
 
     def own_scores(self, name: str) -> list[float]:
-        """Return what the virtual user's own feature scores, all measures and ties."""
+        """Return the values of the virtual user's own feature for all measures and ties."""
         own = FEATURES[USERS[name].feature]
         return [record["value"] for record in self.values[name] if record["system"] == own]
 
     def by_measure(self, name: str) -> dict[str, dict[str, float]]:
-        """Return the value of each system by measure, with ties expected."""
+        """Return the value of each system by measure, with expected ties."""
         out: dict[str, dict[str, float]] = {}
         for record in self.values[name]:
             if record["ties"] == "expected":
@@ -230,7 +230,7 @@ class Evidence(NamedTuple):
         return out
 
     def changes(self) -> dict[str, list[float]]:
-        """Return by measure how much each system that is no user changes from figure 7 to figure 8."""
+        """Return by measure the change from figure 7 to figure 8 of each system that does not represent a user."""
         before, after = (self.by_measure(name) for name in VIRTUAL)
         return {
             measure: [after[measure][name] - value for name, value in before[measure].items() if name not in OWN]
@@ -246,7 +246,7 @@ class Evidence(NamedTuple):
 
 
 def by_figure(evidence: Evidence) -> Iterator[tuple[str, tuple[Evidence, str]]]:
-    """Yield the evidence for each figure of a virtual user, with the name of the figure."""
+    """Yield the evidence and the name of each figure with a virtual user."""
     for name in VIRTUAL:
         yield name.replace("-", " "), (evidence, name)
 
@@ -260,7 +260,7 @@ def by_figure(evidence: Evidence) -> Iterator[tuple[str, tuple[Evidence, str]]]:
     split=by_figure,
 )
 def scores_one(part: tuple[Evidence, str]) -> Verdict:
-    """A feature that stands for the user scores 1 as a system."""
+    """A feature that represents the user has the value 1 as a system."""
     evidence, figure = part
     values = evidence.own_scores(figure)
     here = f"between {min(values):.12g} and {max(values):.12g} over all measures and ties"
@@ -269,7 +269,7 @@ def scores_one(part: tuple[Evidence, str]) -> Verdict:
 
 @claim("figures 7 and 8", printed="9, 158", criterion="the data has as many distinct values", split=by_figure)
 def levels(part: tuple[Evidence, str]) -> Verdict:
-    """TF of the title has 9 levels, TF-IDF of the title 158."""
+    """TF of the title has 9 levels, and TF-IDF of the title has 158."""
     evidence, figure = part
     ours, printed = evidence.levels[figure], USERS[figure].levels
     return decide(ours == printed, f"{ours:,} (printed: {printed})")
@@ -278,10 +278,10 @@ def levels(part: tuple[Evidence, str]) -> Verdict:
 @claim(
     "figure 7",
     printed="figure only",
-    criterion="it is the best system after the user's own, by each measure",
+    criterion="by each measure, it is the best system after the user's own feature",
 )
 def nearest(evidence: Evidence) -> Verdict:
-    """With TF of the title as the user, strategy 9 (TF-IDF of the title) is nearest to 1."""
+    """If TF of the title is the user, strategy 9 (TF-IDF of the title) is nearest to 1."""
     best = {
         measure: max((value, name) for name, value in systems.items() if name != OWN[0])
         for measure, systems in evidence.by_measure("figure-7").items()
@@ -290,7 +290,7 @@ def nearest(evidence: Evidence) -> Verdict:
     return decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)
 
 
-@claim("figure 7", printed=PEARSON, criterion="ours, rounded, is the printed number")
+@claim("figure 7", printed=PEARSON, criterion="ours is the printed number after rounding")
 def pearson(evidence: Evidence) -> Verdict:
     """TF and TF-IDF of the title correlate (Pearson)."""
     return decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")
@@ -299,10 +299,10 @@ def pearson(evidence: Evidence) -> Verdict:
 @claim(
     "figures 7 and 8",
     printed="figures only",
-    criterion=f"nDCG of each falls; no µMAP or NDCNG changes by {SMALL:.0%} of its smallest fall",
+    criterion=f"nDCG falls for each; no µMAP or NDCNG changes by {SMALL:.0%} of the smallest fall or more",
 )
 def more_levels(evidence: Evidence) -> Verdict:
-    """From 9 levels to many more, nDCG of the other features falls, while µMAP and NDCNG hardly change."""
+    """From 9 levels to many more, nDCG falls for the other features, while µMAP and NDCNG hardly change."""
     change = evidence.changes()
     fall, others = -max(change["mean nDCG"]), [*change["µMAP"], *change["mean NDCNG"]]
     here = "; ".join(f"{name} {min(values):+.4f} to {max(values):+.4f}" for name, values in change.items())
@@ -313,7 +313,7 @@ def more_levels(evidence: Evidence) -> Verdict:
 def average(evidence: Evidence) -> Verdict:
     """With grades 0, 1 and 2, µMAP is the mean of MAP at the thresholds 1 and 2."""
     gap = evidence.largest_gap()
-    here = f"off by up to {gap:.4f}: {evidence.lacking} queries lack grade 2, and their µAP has one threshold only"
+    here = f"off by up to {gap:.4f}; {evidence.lacking} queries lack grade 2, and their µAP has only one threshold"
     return decide(gap < READ, here)
 
 
@@ -337,13 +337,13 @@ def mean_of_8(part: tuple[Evidence, str]) -> Verdict:
 
 
 SIMILAR = 0.05
-"""values that differ by less are very similar; the limit is ours"""
+"""very similar values differ by less; the limit is ours"""
 
 
 @claim(
     "figures 7 and 8, §4",
     printed="figures only",
-    criterion=f"they differ by less than {SIMILAR} by each measure",
+    criterion=f"by each measure, they differ by less than {SIMILAR}",
     quote="strategies 1 and 9 show very similar performances in both figures",
     split=by_figure,
 )
@@ -357,28 +357,29 @@ def similar(part: tuple[Evidence, str]) -> Verdict:
 
 
 TENTH, TIMES, WIDE = 10, 2, 10
-"""the highest levels are one in TENTH of all; what is TIMES as many is much more, what is WIDE times as wide varies"""
+"""the share of levels that are high, and the factors for “much more” and for “varies a lot”; all are ours"""
 
 
 @claim(
     "figure 8, §4",
     printed="words",
-    criterion=f"the median of the highest tenth is 1 document; the mean of the lower half is {TIMES} times the upper's",
+    criterion="the median of the highest tenth of the levels is 1 document, and the mean of the lower half is at least"
+    f" {TIMES} times that of the upper half",
     quote="very high scores are used only once, lower much more frequently",
 )
 def rare(evidence: Evidence) -> Verdict:
-    """Of the levels of TF-IDF of the title, high ones have one document, low ones many more."""
+    """High levels of TF-IDF of the title have one document, and low levels have many more."""
     _, counts = evidence.uses
     top = float(np.median(counts[-max(1, len(counts) // TENTH) :]))
     lower, upper = (float(np.mean(half)) for half in np.array_split(counts, 2))
-    here = f"highest tenth {top:g}; lower half {lower:.1f}, upper half {upper:.1f} documents a level"
+    here = f"documents per level: highest tenth {top:g}, lower half {lower:.1f}, upper half {upper:.1f}"
     return decide(top == 1 and lower >= TIMES * upper, here)
 
 
 @claim(
     "figure 8, §4",
     printed="words",
-    criterion=f"the largest distance between neighbouring levels is {WIDE} times the median or more",
+    criterion=f"the largest distance between neighbouring levels is at least {WIDE} times the median",
     quote="distance varies a lot",
 )
 def distances(evidence: Evidence) -> Verdict:
@@ -391,7 +392,7 @@ def distances(evidence: Evidence) -> Verdict:
 QUERIES, STRATEGIES = 106, 25
 
 
-@claim("§2.2", printed=f"{QUERIES}, {STRATEGIES}", criterion="the same numbers")
+@claim("§2.2", printed=f"{QUERIES}, {STRATEGIES}", criterion="the numbers are equal")
 def size(evidence: Evidence) -> Verdict:
     """OHSUMED has 106 queries and 25 strategies."""
     queries, features = evidence.size
@@ -401,7 +402,7 @@ def size(evidence: Evidence) -> Verdict:
 @claim(
     "§2.2",
     printed="words",
-    criterion="some pair of the eight strategies of the figures ranks every query alike",
+    criterion="at least one pair of the eight strategies in the figures ranks every query alike",
 )
 def alike(evidence: Evidence) -> Verdict:
     """Some strategies are very similar."""
@@ -410,7 +411,7 @@ def alike(evidence: Evidence) -> Verdict:
 
 
 def chart(records: list[Record]) -> Any:
-    """Return a bar for each system and measure, one row of panels per way of taking ties."""
+    """Return a bar for each system and measure, with a row of panels for each tie policy."""
     alt = altair()
     measures = list(dict.fromkeys(record["measure"] for record in records))
     numbered = {name: f"{number}: {name}" for number, name in FEATURES.items()}
@@ -436,11 +437,11 @@ def chart(records: list[Record]) -> Any:
 
 
 def thresholds(records: list[Record]) -> Any:
-    """Return MAP by threshold, one line for each system: the left half of figures 7 and 8, a panel for each reading."""
+    """Return MAP by threshold, with a line for each system and a panel for each reading."""
     alt = altair()
     x = alt.X(
         "threshold:Q",
-        title="threshold: documents rated at least this high are relevant",
+        title="threshold: the lowest relevant label",
         axis=alt.Axis(tickMinStep=1),
         scale=alt.Scale(zero=True, nice=False, padding=6),
     )
@@ -470,22 +471,22 @@ def gather(collection: Collection, progress: Report) -> Evidence:
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
-    """Measure the figures, and MAP at every threshold for the virtual users."""
+    """Measure every figure, and MAP at every threshold for the virtual users."""
     folder = library.path(OHSUMED)
     collection = read(folder)
     evidence, letor = gather(collection, progress), compare_published(folder, collection)
     curves = {f"{name}-thresholds": by_threshold(collection, USERS[name]) for name in VIRTUAL}
     n = f"{len(collection.queries)} queries"
     titles = {
-        f"{name}-thresholds": f"{USERS[name].title}: MAP over {n} at each threshold (the left half)."
+        f"{name}-thresholds": f"{USERS[name].title}: MAP over {n} at each threshold (left half of the figure)."
         for name in VIRTUAL
     }
     return Outcome(
         f"We ranked the documents of {len(collection.queries)} queries by each of {len(FEATURES)} features, once with"
-        " the mean over all orders of tied documents and once with ties in the order of the file. Mean nDCG and mean"
-        " NDCNG are means over all cut-offs, as in table 2. A virtual user rates a document by its value of a feature."
-        " What a query without a document of a level counts in MAP at that level the paper does not say. We draw both"
-        " readings: it counts 0, or it is left out, so that the user's own feature has 1 at every threshold.",
+        " the mean over all orders of tied documents and once with ties in file order. Mean nDCG and mean NDCNG are"
+        " means over all cut-offs, as in table 2. A virtual user rates a document by its value of a feature. The paper"
+        " does not say how MAP at a level treats queries without a document of that level. We show both readings:"
+        " they count 0, or they are left out, which gives the user's own feature the value 1 at every threshold.",
         evidence,
         {name: Sheet.of(USERS[name].title, records) for name, records in evidence.values.items()}
         | {name: Sheet.of(titles[name], records) for name, records in curves.items()}
@@ -497,18 +498,18 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
 
 
 def observations(records: Sequence[Record], letor: Sequence[Record]) -> list[Observation]:
-    """Say what file order does for a feature that carries no information, and whether the data is that of LETOR."""
+    """Say how file order favours a constant feature, and whether the data is that of LETOR."""
     idf = [record for record in records if record["system"] == FEATURES[5] and record["measure"] == "MAP at 1"]
     value = {record["ties"]: record["value"] for record in idf}
     off = max(abs(record["LETOR 2.0"] - record["here"]) for record in letor)
     return [
         Observation(
-            "What does the order of the file do for IDF, which is the same for all documents of a query?",
-            f"Its MAP is {value['order']:.4f} in file order and {value['expected']:.4f} over all orders of ties.",
+            "How does file order change MAP of IDF, which is equal for all documents of a query?",
+            f"MAP is {value['order']:.4f} in file order, and {value['expected']:.4f} over all orders of ties.",
         ),
         Observation(
-            "Is this LETOR 2.0, whose MAP and NDCG@10 of single features are published, with ties in file order?",
-            f"Of {len(letor)} published numbers, the largest difference from ours is {off:.0e}.",
+            "Do MAP and NDCG@10 of single features agree with those published with LETOR 2.0, with ties in file order?",
+            f"The largest difference from the {len(letor)} published numbers is {off:.0e}.",
         ),
     ]
 
@@ -516,9 +517,9 @@ def observations(records: Sequence[Record], letor: Sequence[Record]) -> list[Obs
 EXPERIMENT = Experiment(
     "s11-ohsumed",
     "figures 6, 7 and 8",
-    "Features as systems on OHSUMED, for judges and for virtual users",
-    "µMAP, nDCG and NDCNG compare features as rankers. A feature can also stand for a user who rates documents on"
-    " many levels, 9 for the term frequency of the title, 158 for its TF-IDF; that feature itself must then score 1.",
+    "Features of OHSUMED as systems, for judges and for virtual users",
+    "µMAP, nDCG and NDCNG compare features as rankers. A feature can also represent a user who rates documents on"
+    " many levels: 9 for the term frequency of the title, 158 for its TF-IDF. That feature must then have the value 1.",
     run,
     (
         ("figure 6", "figure-6, letor"),

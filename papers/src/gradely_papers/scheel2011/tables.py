@@ -1,4 +1,4 @@
-"""S11, tables 1 and 2: average precision at every level, and three kinds of cumulated gain, of one ranking."""
+"""S11, tables 1 and 2: average precision at every level, and cumulated gain with three gains, of one ranking."""
 
 from math import log10
 from typing import NamedTuple
@@ -13,20 +13,20 @@ from gradely_papers.rankings import value_of
 from gradely_papers.verdicts import Verdict, agrees, decide
 
 RANKING = (1, 0, 3, 3, 2, 0, 1, 4)
-"""the grades of the ranking, from rank 1 down; no other document is judged"""
+"""the grades in rank order; no other document is judged"""
 LEVELS = {5: "0", 4: "0.125", 3: "0.403", 2: "0.483", 1: "0.780", 0: "1.000"}
 """table 1: average precision with each level as the threshold"""
 MEAN, GRADED = "0.465", "0.448"
-"""table 1: the mean over all levels, which it sets against µAP, and µAP"""
+"""table 1: the mean over all levels, and µAP"""
 SCALE, WEIGHTS = (0.3, 1.0), ("0.3", "0.7")
 """the paper's example of uneven levels above 0, and the weights of their thresholds"""
 
 
 class Printed(NamedTuple):
-    """What table 2 prints for one gain: values at ranks 1 … 8, and the mean nDCG over them."""
+    """The numbers of table 2 for one gain: values at ranks 1 to 8, and mean nDCG."""
 
     factor: float
-    """what grades are multiplied by before the gain"""
+    """the factor of the grades"""
     dcg: str
     ideal: str
     ndcg: str
@@ -60,7 +60,7 @@ RANKS = range(1, len(RANKING) + 1)
 
 
 class Cell(NamedTuple):
-    """A number of a table: which one, as the paper prints it, and ours."""
+    """A number of a table: its name, the printed number and ours."""
 
     title: str
     printed: str
@@ -68,11 +68,11 @@ class Cell(NamedTuple):
 
     @property
     def agrees(self) -> bool:
-        """True where ours is what the paper prints."""
+        """Whether our number agrees with the printed one."""
         return agrees(self.ours, self.printed)
 
     def record(self) -> dict[str, str | float]:
-        """Return it as a row of a table."""
+        """Return a row of a table."""
         verdict = "agrees" if self.agrees else "differs"
         return {"number": self.title, "the paper": self.printed, "here": self.ours, "verdict": verdict}
 
@@ -88,12 +88,12 @@ def table_1() -> list[Cell]:
 
 
 def table_2() -> list[Cell]:
-    """Return the columns of all three gains."""
+    """Return the numbers of all three gains."""
     return [cell for name, printed in GAINS.items() for cell in _gain(name, printed)]
 
 
 def _gain(name: str, printed: Printed) -> list[Cell]:
-    """Return the columns of one gain; the paper's logarithm is of base 10, which cancels in nDCG."""
+    """Return the numbers of one gain. The paper uses logarithms to base 10, which cancel in nDCG."""
     labels = [printed.factor * grade for grade in RANKING]
     best = sorted(labels, reverse=True)
     dcg, ideal = (
@@ -110,10 +110,10 @@ def _gain(name: str, printed: Printed) -> list[Cell]:
 
 
 def weights() -> list[Cell]:
-    """Return the weights of two thresholds, read off µAP.
+    """Return the weights of two thresholds, computed from µAP.
 
-    Of a document of the lower level above one of the higher, average precision is 1 at the lower threshold and 1/2 at
-    the higher one, so that µAP is 1 less half the weight of the higher.
+    If a document of the lower level is ranked above one of the higher level, average precision is 1 at the lower
+    threshold and 1/2 at the higher one, and µAP is 1 minus half the weight of the higher one.
     """
     high = 2 * (1 - value_of(muAP(), [*SCALE]))
     return [
@@ -123,7 +123,7 @@ def weights() -> list[Cell]:
 
 
 def double_grades() -> dict[str, tuple[float, float]]:
-    """Return the mean over all ranks of nDCG and NDCNG, of the grades and of the grades doubled."""
+    """Return mean nDCG and mean NDCNG over all ranks, for the grades and for the doubled grades."""
     grades = [float(grade) for grade in RANKING]
     twice = [2 * grade for grade in grades]
     return {
@@ -133,7 +133,7 @@ def double_grades() -> dict[str, tuple[float, float]]:
 
 
 def shift_grades() -> dict[str, tuple[float, float, float]]:
-    """Return each measure of the grades, of the grades plus 1 with shift(1), and of the grades plus 1 as they are."""
+    """Return each measure for the grades, for the grades plus 1 with shift(1), and for the grades plus 1."""
     grades = [float(grade) for grade in RANKING]
     higher = [grade + 1 for grade in grades]
     return {
@@ -147,20 +147,20 @@ def shift_grades() -> dict[str, tuple[float, float, float]]:
 
 
 def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
-    """Return the mean over all cut-offs, which the paper calls mean nDCG."""
+    """Return the mean over all cut-offs: the paper's mean nDCG."""
     return float(np.mean([value_of(measure.replace(k=k), labels) for k in RANKS]))
 
 
 TWO_LEVELS = {
     "levels 0 and 1": (0, None),
-    "levels 1 and 2, as they are": (1, None),
+    "levels 1 and 2, not shifted": (1, None),
     "levels 1 and 2, shifted": (1, Shift(1)),
 }
-"""what is added to binary labels, and the relevance function"""
+"""the number that is added to binary labels, and the relevance function"""
 
 
 def two_levels() -> dict[str, tuple[float, float]]:
-    """Return µAP of the ranking with two levels, and AP of its documents of the higher one."""
+    """Return µAP of the ranking with two levels, and AP of the documents of the higher level."""
     binary = [float(grade > 0) for grade in RANKING]
     plain = value_of(AP(), binary)
     return {
@@ -170,7 +170,7 @@ def two_levels() -> dict[str, tuple[float, float]]:
 
 
 class Evidence(NamedTuple):
-    """The numbers of both tables, and what doubling and shifting the grades does."""
+    """The numbers of both tables, and the effect of doubling and shifting the grades."""
 
     first: list[Cell]
     second: list[Cell]
@@ -178,17 +178,22 @@ class Evidence(NamedTuple):
     doubled_means: dict[str, tuple[float, float]]
     shifted_values: dict[str, tuple[float, float, float]]
     binary: dict[str, tuple[float, float]]
-    """µAP of two levels, and AP of the higher one"""
+    """µAP of two levels, and AP of the higher level"""
+
+
+def gather() -> Evidence:
+    """Compute both tables, and the effects of other scales."""
+    return Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades(), two_levels())
 
 
 def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn or read
     """Compute both tables."""
-    evidence = Evidence(table_1(), table_2(), weights(), double_grades(), shift_grades(), two_levels())
-    cells = [*evidence.first, *evidence.weights, *evidence.second]
-    first, second = ([cell.record() for cell in table] for table in (cells[: -len(evidence.second)], evidence.second))
+    evidence = gather()
+    first = [cell.record() for cell in (*evidence.first, *evidence.weights)]
+    second = [cell.record() for cell in evidence.second]
     return Outcome(
-        "We computed both tables with the measures of this library. A printed number agrees where ours, rounded or cut"
-        " off to its decimals, is the same: the paper cuts its large numbers off.",
+        "We computed both tables with the measures of gradely. A printed number agrees with ours if ours equals it when"
+        " rounded or truncated to as many decimals, since the paper truncates its large numbers.",
         evidence,
         {
             "table-1": Sheet.of("Table 1: average precision at every level", first),
@@ -198,17 +203,17 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
 
 
-AGREE = "every printed number is ours, rounded or cut off to its decimals"
+AGREE = "every printed number is ours, rounded or truncated to as many decimals"
 
 
 def compare(cells: list[Cell]) -> Verdict:
-    """Return the verdict on printed numbers: all of them must agree."""
+    """Return the verdict that all printed numbers agree."""
     numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
     return decide(all(cell.agrees for cell in cells), f"{count_agreements(cells)} numbers agree; {numbers}")
 
 
 def count_agreements(cells: list[Cell]) -> str:
-    """Return how many numbers agree, in words."""
+    """Return the count of the numbers that agree, as text."""
     return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
 
 
@@ -224,7 +229,7 @@ def judge_table_1(evidence: Evidence) -> Verdict:
 
 @claim("§3.1", printed="0.3, 0.7", criterion=AGREE, kind=THEOREM)
 def judge_weights(evidence: Evidence) -> Verdict:
-    """With levels 0, 0.3 and 1.0 the thresholds have the weights 0.3 and 0.7: the distances between levels."""
+    """With levels 0, 0.3 and 1.0, the weights of the thresholds are the distances of the levels, 0.3 and 0.7."""
     return compare(evidence.weights)
 
 
@@ -237,11 +242,11 @@ def judge_table_2(evidence: Evidence) -> Verdict:
 @claim(
     "table 2",
     printed="nDCG 0.28 → 0.17, NDCNG 0.39",
-    criterion=f"the means agree with the printed ones, and NDCNG changes by less than {SAME:g}",
+    criterion=f"the means agree with the printed ones, and mean NDCNG changes by less than {SAME:g}",
     kind=THEOREM,
 )
 def judge_doubling(evidence: Evidence) -> Verdict:
-    """Doubling all grades lowers mean nDCG and leaves mean NDCNG as it is."""
+    """Doubling all grades lowers mean nDCG and does not change mean NDCNG."""
     (plain, twice), (normed, normed_twice) = evidence.doubled_means["nDCG"], evidence.doubled_means["NDCNG"]
     here = f"nDCG {plain:.4f} → {twice:.4f}, NDCNG {normed:.4f} → {normed_twice:.4f}"
     printed = agrees(plain, "0.28") and agrees(twice, "0.17") and agrees(normed, "0.39")
@@ -251,14 +256,14 @@ def judge_doubling(evidence: Evidence) -> Verdict:
 @claim(
     "§3.2",
     printed="rule",
-    criterion=f"grades plus 1, with shift(1), give µAP, nDCG and NDCNG of the grades, to within {SAME:g}",
+    criterion=f"µAP, nDCG and NDCNG of the grades plus 1 with shift(1) equal those of the grades, to within {SAME:g}",
     kind=THEOREM,
 )
 def judge_shift(evidence: Evidence) -> Verdict:
-    """Where the irrelevant level is not 0, the scale is shifted so that it is, and nothing else changes."""
+    """A scale with an irrelevant level other than 0 is shifted to 0, and nothing else changes."""
     values = evidence.shifted_values
     here = "; ".join(
-        f"{name} {plain:.4f}, with shift(1) {moved:.4f}, unshifted {higher:.4f}"
+        f"{name} {plain:.4f}, with shift(1) {moved:.4f}, without {higher:.4f}"
         for name, (plain, moved, higher) in values.items()
     )
     return decide(all(abs(plain - moved) < SAME for plain, moved, _ in values.values()), here)
@@ -272,7 +277,7 @@ def judge_shift(evidence: Evidence) -> Verdict:
     split=lambda evidence: evidence.binary.items(),
 )
 def judge_binary(values: tuple[float, float]) -> Verdict:
-    """Where only two levels exist, µAP is AP."""
+    """If there are only two levels, µAP is AP."""
     graded, plain = values
     return decide(abs(graded - plain) < SAME, f"µAP {graded:.4f}, AP {plain:.4f}")
 
@@ -280,9 +285,9 @@ def judge_binary(values: tuple[float, float]) -> Verdict:
 EXPERIMENT = Experiment(
     "s11-tables",
     "tables 1 and 2",
-    "µAP and NDCNG of one ranking, number by number",
-    "µAP averages average precision over all levels of relevance, weighted by their distance. NDCNG is nDCG with"
-    " grades over the highest one, so that it does not depend on how grades are numbered, as nDCG does.",
+    "The numbers of µAP, nDCG and NDCNG of one ranking",
+    "µAP averages average precision over all levels of relevance, weighted by their distances. NDCNG is nDCG with"
+    " grades divided by the highest one. Unlike nDCG, it does not depend on how the levels are numbered.",
     run,
     (("table 1", "table-1"), ("table 2", "table-2")),
     claims=(judge_table_1, judge_weights, judge_table_2, judge_doubling, judge_shift, judge_binary),
