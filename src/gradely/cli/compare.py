@@ -25,8 +25,8 @@ from gradely.report.page import check_installed
     "groups",
     multiple=True,
     metavar="SYSTEM=PATTERN",
-    help="Several runs of one system, such as seeds: 'bm25=bm25.*.run'. Repeatable. Differences between the runs of a "
-    "system then count as well.",
+    help="Several runs of one system, such as seeds: 'bm25=bm25.*.run'. Repeatable. Tests then include the variance "
+    "between the runs of a system.",
 )
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare only with this run; repeatable.")
 @options.choice("--test", TESTS, "t", "Significance test.")
@@ -48,7 +48,7 @@ from gradely.report.page import check_installed
     "--rope",
     type=float,
     metavar="MARGIN",
-    help="Equivalence margin: test as well whether runs differ by less than this.",
+    help="Equivalence margin: also test whether runs differ by less than this.",
 )
 @click.option("--influence", is_flag=True, help="Show the influence of single queries on each verdict.")
 @click.option("--pairs", is_flag=True, help="Show every pair: difference, interval, effect size, wins and p-values.")
@@ -78,7 +78,7 @@ def command(
 ) -> None:
     """Compare RUNS on QRELS: all pairs, or each run with a baseline.
 
-    With --group, systems are compared, each by the mean of its runs; a run that is in no group is a system by itself.
+    With --group, systems are compared by the means of their runs; a run without a group is a system of its own.
     """
     check_output(page, beside=True)
     if page:
@@ -116,7 +116,7 @@ def command(
 
 
 def find_groups(groups: tuple[str, ...], runs: tuple[str, ...]) -> dict[str, list[str]]:
-    """Return the files of each system, {} without any group; a run that is in no group is a system by itself."""
+    """Return the files of each system, {} without groups; a run without a group is a system of its own."""
     if not groups:
         return {}
     systems: dict[str, list[str]] = {}

@@ -18,7 +18,7 @@ from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Correction
-from gradely.tables import Table, count_of, escape_markdown, plain_line, render
+from gradely.tables import plain_line
 
 
 @options.command("gate", context_settings={"allow_extra_args": True})
@@ -46,17 +46,17 @@ from gradely.tables import Table, count_of, escape_markdown, plain_line, render
     "margins",
     multiple=True,
     metavar="[MEASURE=]DROP",
-    help="In place of --max-drop: pass only where every mean is shown to fall by less than this.",
+    help="Instead of --max-drop: pass only if every mean is shown to fall by less than this.",
 )
 @click.option(
     "--min",
     "minimum",
     multiple=True,
     metavar="MEASURE=FLOOR",
-    help="Fail where the mean of NEW is below this, like R@10=0.85, whatever OLD has. Repeatable.",
+    help="Fail if the mean of NEW is below this, like R@10=0.85, regardless of OLD. Repeatable.",
 )
-@click.option("--strict", is_flag=True, help="Fail where a drop exceeds its limit, shown or not.")
-@options.choice("--undecided", UNDECIDED, "pass", "Verdict where neither is shown.")
+@click.option("--strict", is_flag=True, help="Fail if a drop exceeds its limit, significantly or not.")
+@options.choice("--undecided", UNDECIDED, "pass", "Result if NEW is shown to be neither worse nor not worse.")
 @options.alpha
 @options.choice("--test", ALONE, "t", "Significance test.")
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")
@@ -79,7 +79,7 @@ from gradely.tables import Table, count_of, escape_markdown, plain_line, render
 @click.option(
     "--holes",
     is_flag=True,
-    help="Fail as well where labels of unjudged documents decide whether a drop exceeds its limit.",
+    help="Also fail if labels of unjudged documents decide whether a drop exceeds its limit.",
 )
 @options.settings()
 @options.weights
@@ -99,12 +99,12 @@ def command(
     output: OutputOptions,
     **options_of_runs: Any,
 ) -> int:
-    """Fail, with exit code 1, where the run NEW is shown to be worse than OLD by more than allowed.
+    """Fail with exit code 1 if the run NEW is shown to be worse than OLD by more than allowed.
 
-    Exit code 0 means that it passed: NEW is shown not to be worse, or that is undecided, as the first line says. Exit
-    code 2 means that something could not be read. Without --baseline, nothing is compared: --min holds NEW against
-    floors, and --save keeps its scores for the next time. Without -m, the measures are those of the scores that --save
-    wrote. A suite of collections takes one command: gradely gate --suite FILE NEW --baseline OLD.
+    Exit code 0 means that the gate passed: NEW is shown not to be worse, or the result is undecided, as the first line
+    says. Exit code 2 means that something could not be read. Without --baseline, nothing is compared: --min sets floors
+    for NEW, and --save writes its scores for the next time. Without -m, the measures are those of the saved scores. For
+    several collections, use: gradely gate --suite FILE NEW --baseline OLD.
     """
     context = click.get_current_context()
     files = Files(summary, junit, save, queries_text)
@@ -118,7 +118,7 @@ def command(
 
 
 class Files(NamedTuple):
-    """What is written beside the verdict, and what it needs."""
+    """The files that are written in addition to the verdict, and the texts for them."""
 
     summary: str | None
     junit: str | None
@@ -126,7 +126,7 @@ class Files(NamedTuple):
     queries_text: str | None
 
     def check(self, context: click.Context, replaces: str | None = None, inputs: Iterable[str] = ()) -> None:
-        """Raise now, before long work, where one cannot be written."""
+        """Raise an error now, before long work, if a file cannot be written."""
         if self.queries_text is not None and self.summary is None:
             raise click.UsageError("--queries-text is for the queries of a --summary", context)
         for path in (self.summary, self.junit):
@@ -134,9 +134,9 @@ class Files(NamedTuple):
         check_output(self.save, replaces=replaces, beside=True)
 
     def write(self, verdict: Verdicts) -> None:
-        """Write the summary and the test cases, and the scores of a run that passed, where files are named."""
+        """Write the summary, the test cases, and the scores of a run that passed, to the files that are named."""
         if self.summary:
-            write_file(summarize(verdict, self.queries_text).encode(), self.summary)
+            write_file(verdict.markdown(self.queries_text).encode(), self.summary)
         if self.junit:
             write_file(verdict.junit().encode(), self.junit)
         if self.save and verdict.passed and isinstance(verdict, Gate):
@@ -160,7 +160,7 @@ def gate_on_runs(
     judge: str | None,
     **design: Any,
 ) -> int:
-    """Decide about two runs, or about floors of one; return the exit code."""
+    """Compare two runs, or one run with its floors, and return the exit code."""
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
         raise click.UsageError(f"a gate takes one run, NEW, and not also {' '.join(context.args)}{hint}", context)
@@ -201,9 +201,9 @@ SUITED = {
     *("weights", "exclude", "columns", "duplicates", "document_pattern", "qrels_format", "run_format", "features"),
     *("ascending", "split"),
 }
-"""the options that a gate on a suite takes; the others are about single files, or about queries"""
+"""the options that a gate on a suite supports; the others are about single files, or about queries"""
 INSTEAD = {"save": "keep the runs of a system that passed, and list them in FILE as the baseline"}
-"""what to do in place of options that a gate on a suite does not take"""
+"""alternatives to options that a gate on a suite does not support"""
 
 
 def gate_on_suite(
@@ -227,7 +227,7 @@ def gate_on_suite(
     inputs: InputOptions,
     **_: Any,
 ) -> int:
-    """Decide about two systems over the collections of a suite; return the exit code."""
+    """Compare two systems over the collections of a suite, and return the exit code."""
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) == click.core.ParameterSource.COMMANDLINE
         if given and parameter.name not in SUITED:
@@ -257,7 +257,7 @@ def gate_on_suite(
 
 
 def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) -> int:
-    """Write the scores of the only run, as the first ones to be compared with; return the exit code."""
+    """Save the scores of the only run, to be the first baseline, and return the exit code."""
     (run,) = data.runs.values()
     with data.bar() as bar:
         scores = keep_scores(data.qrels, run, data.measures, progress=bar, judge=labels, **request.keywords)
@@ -267,7 +267,7 @@ def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) 
 
 
 def read_drops(drops: tuple[str, ...], margins: tuple[str, ...], names: Mapping[str, Any]) -> dict[str, Any]:
-    """Return max_drop or non_inferior, as a gate takes it, from what was typed."""
+    """Return the keyword max_drop or non_inferior of a gate from the options."""
     if drops and margins:
         raise InputError("give --max-drop or --non-inferior: both say how much a mean may fall")
     if margins:
@@ -276,14 +276,12 @@ def read_drops(drops: tuple[str, ...], margins: tuple[str, ...], names: Mapping[
 
 
 def read_limits(drops: tuple[str, ...], names: Iterable[str], flag: str) -> dict[str, float]:
-    """Return the limit of each measure from what was typed: DROP for all of them, MEASURE=DROP for one."""
+    """Return the limit of each measure from DROP, for all measures, or MEASURE=DROP, for one."""
     usual, limits = 0.0, {}
     for text in drops:
-        measure, _, number = text.rpartition("=")
-        try:
-            limit = float(number)
-        except ValueError:
-            raise InputError(f"{flag} {text!r}: give a number like 0.01, or one for a measure like AP=0.02") from None
+        measure, limit = split_number(text)
+        if limit is None:
+            raise InputError(f"{flag} {text!r}: give a number like 0.01, or one for a measure like AP=0.02")
         if measure:
             limits[str(parse(measure))] = limit
         else:
@@ -292,14 +290,10 @@ def read_limits(drops: tuple[str, ...], names: Iterable[str], flag: str) -> dict
 
 
 def read_floors(minimum: tuple[str, ...]) -> dict[str, float]:
-    """Return the floor of each measure from what was typed: MEASURE=FLOOR."""
+    """Return the floor of each measure from MEASURE=FLOOR."""
     floors: dict[str, float] = {}
     for text in minimum:
-        measure, _, number = text.rpartition("=")
-        try:
-            floor = float(number)
-        except ValueError:
-            floor = None
+        measure, floor = split_number(text)
         if not measure or floor is None:
             raise InputError(f"--min {text!r}: give a measure and the least that it may be, like R@10=0.85")
         name = str(parse(measure))
@@ -309,25 +303,10 @@ def read_floors(minimum: tuple[str, ...]) -> dict[str, float]:
     return check_floors(floors)
 
 
-def summarize(verdict: Verdicts, queries_text: str | None = None) -> str:
-    """Return a summary in Markdown: the verdict, the tables, and by measure the queries that lost most."""
-    first, *tables = verdict.sections(4)
-    parts = [
-        f"## {'✅' if verdict.passed else '❌'} {escape_markdown(str(first))}",
-        *(render(table, "markdown") for table in tables if isinstance(table, Table)),
-    ]
-    parts += fold_losers(verdict, queries_text) if isinstance(verdict, Gate) else []
-    parts.append("\n".join(f"- {escape_markdown(str(line))}" for line in (verdict.caption(), *verdict.notes)))
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-
-
-def fold_losers(verdict: Gate, queries_text: str | None) -> list[str]:
-    """Return by measure the queries that lost most, each table hidden until the reader asks for it."""
-    parts = []
-    for change in verdict.changes:
-        losers = verdict.losers(change.measure, queries_text=queries_text)
-        if change.drop > 0 and losers.rows:
-            lost = f"{change.measure}: {change.losses:,} of {count_of(len(verdict.queries), 'query')} lost"
-            title = f"{lost}; the {len(losers.rows)} that lost most"
-            parts.append(f"<details><summary>{title}</summary>\n\n{render(losers, 'markdown')}\n</details>\n")
-    return parts
+def split_number(text: str) -> tuple[str, float | None]:
+    """Split MEASURE=NUMBER, where the measure may be missing; the number is None if it is not a number."""
+    measure, _, number = text.rpartition("=")
+    try:
+        return measure, float(number)
+    except ValueError:
+        return measure, None

@@ -32,7 +32,7 @@ class SimilarityType(MeasureType):
     help="RBO, like 'RBO(p=0.95, score=min, ties=b)', tau, tau_AP or Jaccard, each with a cut-off, like Jaccard@10; "
     f"repeatable.  [default: {', '.join(DEFAULT)}]",
 )
-@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Cut every ranking off at this rank.")
+@click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Truncate every ranking at this rank.")
 @click.option("--by-query", is_flag=True, help="Show every query instead of means.")
 @options.runs_alone
 @partial(options.output, pictures=True)

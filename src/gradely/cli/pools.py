@@ -45,7 +45,7 @@ def shares(context: click.Context, parameter: click.Parameter, text: str) -> lis
 @options.request
 @partial(options.output, digits=2)
 def command(**keywords: Any) -> None:
-    """Correlate the rankings of RUNS from the full pools with those from smaller pools.
+    """Correlate the rankings of RUNS by the full pools with those by smaller pools.
 
     As in Buckley and Voorhees (2004), a random share of the judgments of each query and grade is kept: at least --least
     of each grade above 0, and --least-nonrelevant of the others. The rest counts as unjudged. The table shows the mean

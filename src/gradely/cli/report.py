@@ -49,7 +49,7 @@ def page_options(command: options.Command) -> options.Command:
 @options.weights
 @options.request
 def command(request: Request, *, path: str, title: str | None, texts: PageOptions) -> None:
-    """Write one self-contained HTML page about RUNS: leaderboard, every pair, rankings, curves, ties, measures."""
+    """Write a self-contained HTML page about RUNS: leaderboard, all pairs, rankings, curves, ties, and measures."""
     if path == "-":
         raise click.UsageError("a page must be written to a file: -o report.html", click.get_current_context())
     check_output(path)

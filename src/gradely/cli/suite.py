@@ -1,4 +1,4 @@
-"""gradely suite, and what gradely gate shares with it: the files of a suite, and their progress."""
+"""gradely suite, and helpers for suites that gradely gate also uses."""
 
 import os
 from functools import partial
@@ -21,7 +21,7 @@ from gradely.report.page import check_installed
 
 
 def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> dict[str, dict[str, Any]]:
-    """Return the collections of a suite with their qrels read, and runs that are opened when their turn comes."""
+    """Return the collections of a suite, with qrels read and functions that open the runs."""
     if len(inputs.features) > 1:
         raise InputError("give one --feature: in a suite, a system has one run in each file")
     feature = next(iter(inputs.features), None)
@@ -37,7 +37,7 @@ def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> di
 
 
 def sizes_of(file: SuiteFile) -> dict[str, float]:
-    """Return how large each run of a suite is, by what progress calls it."""
+    """Return the size of each run of a suite, by its name in progress reports."""
     sizes = {}
     for name, entry in file.collections.items():
         groups = Groups.of(entry["runs"])
@@ -47,7 +47,7 @@ def sizes_of(file: SuiteFile) -> dict[str, float]:
 
 
 def files_of(file: SuiteFile) -> list[str]:
-    """Return all files that a suite names."""
+    """Return all files that a suite refers to."""
     runs = [run for entry in file.collections.values() for run in entry["runs"].values()]
     paths = [path for run in runs for path in (run if isinstance(run, list) else [run])]
     more = [entry[key] for entry in file.collections.values() for key in ("qrels", *OWN) if key in entry]
@@ -69,7 +69,7 @@ def files_of(file: SuiteFile) -> list[str]:
 )
 @options.alpha
 @click.option(
-    "--plot", "figure", type=FILE, metavar="FILE", help="Also draw the forest figure: an .svg, .pdf or .png file."
+    "--plot", "figure", type=FILE, metavar="FILE", help="Also draw a forest plot: an .svg, .pdf or .png file."
 )
 @click.option("--report", "page", type=FILE, metavar="FILE.html", help="Also write an HTML page.")
 @options.samples

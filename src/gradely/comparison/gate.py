@@ -56,7 +56,7 @@ from gradely.settings import (
     TiePolicy,
     check_choice,
 )
-from gradely.tables import Cell, Table, count_of
+from gradely.tables import Cell, Table, count_of, render
 
 VERSION = 1
 """the version of the file format"""
@@ -455,6 +455,18 @@ class Gate(Verdicts):
             return Table(header, rows)
         texts = select_texts(queries_text, [str(row[0]) for row in rows])
         return Table([*header, "text"], [[*row, texts.get(str(row[0]), "")] for row in rows])
+
+    def _fold_details(self, queries_text: Texts | None) -> list[str]:
+        """Return the queries with the largest losses by each measure, as tables that readers unfold."""
+        parts = []
+        for change in self.changes:
+            losers = self.losers(change.measure, queries_text=queries_text)
+            if change.drop > 0 and losers.rows:
+                lost = f"{change.measure}: {change.losses:,} of {count_of(len(self.queries), 'query')} lost"
+                title = f"{lost}; the {len(losers.rows)} that lost most"
+                table = render(losers, "markdown")
+                parts.append(f"<details><summary>{title}</summary>\n\n{table}\n</details>\n")
+        return parts
 
     def caption(self) -> str:
         """Return the conditions, tests and policies of the gate."""

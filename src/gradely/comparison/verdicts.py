@@ -5,11 +5,12 @@ from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from gradely.comparison.sentences import format_signed
+from gradely.data.texts import Texts
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse, parse_all
-from gradely.tables import Cell, PValue, Table, format_p, plain_line, typed_frame
+from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
 
 UNDECIDED = ("pass", "fail")
 """the possible results for an undecided run"""
@@ -248,6 +249,25 @@ class Verdicts(Result):
                 for floor in self.floors
             ),
         ]
+
+    def markdown(self, queries_text: Texts | None = None) -> str:
+        """Return a summary in Markdown: the verdict, the tables, and the notes.
+
+        The summary of two runs also has the queries with the largest losses by each measure, with their texts, given as
+        {id: text} or as a file.
+        """
+        verdict, *sections = self.sections(self.digits)
+        parts = [
+            f"## {'✅' if self.passed else '❌'} {escape_markdown(str(verdict))}",
+            *(render(section, "markdown") for section in sections if isinstance(section, Table)),
+            *self._fold_details(queries_text),
+            "\n".join(f"- {escape_markdown(str(line))}" for line in (self.caption(), *self.notes)),
+        ]
+        return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+    def _fold_details(self, queries_text: Texts | None) -> list[str]:  # noqa: ARG002 - used by a subclass
+        """Return sections in Markdown that readers unfold."""
+        return []
 
     def junit(self) -> str:
         """Return JUnit XML for continuous integration, with one test case per measure and per floor.
