@@ -439,7 +439,7 @@ def test_long_names_of_baselines_are_cut(length, shown):
 )
 def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over):
     notes = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
-    expected = [f"the least p-value there can be, {least}, is not below α{over}: "] if least else []
+    expected = [f"the smallest possible p-value, {least}, is not below α{over}: "] if least else []
     assert [note.text[: len(text)] for note, text in zip(notes, expected, strict=True)] == expected
 
 
@@ -465,7 +465,7 @@ def test_the_least_p_value_of_tukey_is_drawn_and_said_to_be_about_so_large():
     tested = pairwise(values, test="tukey")
     assert tested.p[0, 0] < tested.least[0, 0]
     (note,) = note_tests(tested)
-    assert note.text == "the least p-value there can be, about 0.062, is not below α: take more queries"
+    assert note.text == "the smallest possible p-value, about 0.062, is not below α: take more queries"
 
 
 RARELY = np.zeros((30, 2))
@@ -479,7 +479,7 @@ def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
     assert tested.p[0, 0] == pytest.approx(2 / 2**4, abs=0.02) and tested.least[0, 0] == 2 / 2**4
     (note,) = note_tests(tested)
     about = "about " if test == "tukey" else ""
-    assert note.text.startswith(f"the least p-value there can be, {about}0.12, is not below α: ")
+    assert note.text.startswith(f"the smallest possible p-value, {about}0.12, is not below α: ")
     assert note_tests(pairwise(RARELY)) == []  # t has no least p-value
 
 
@@ -512,7 +512,7 @@ def test_few_queries_have_another_test_than_the_bootstrap():
     tested = pairwise(column(1 / 2, 2 / 3), test="bootstrap")
     assert answer(tested) == "By AP, a and b cannot be told apart (p .090, 95 % interval −.476 … +1.642)."
     (note,) = note_tests(tested)
-    assert str(note) == "2 queries are too few for the bootstrap, which takes 5: p is that of the paired t-test"
+    assert str(note) == "2 queries are too few for the bootstrap, which needs 5: p is that of the paired t-test"
     assert describe_tests(tested).startswith("Test: paired t-test, α = 0.05; one pair")
     assert note_tests(pairwise(table(topics=5, systems=2), test="bootstrap")) == []
 

@@ -302,7 +302,7 @@ def test_the_queries_that_lost_most_come_first():
             "‘p worse’ is Holm-corrected over 2 measures; ‘p not worse’ needs no correction, because every measure",
         ),
         (["RR", "AP"], {"correction": "none"}, "; neither ‘p worse’ nor ‘p not worse’ is corrected. Int"),
-        (["RR"], {"strict": True}, "The gate fails if a drop exceeds its limit, shown or not. "),
+        (["RR"], {"strict": True}, "The gate fails if a drop exceeds its limit, significantly or not. "),
         (["RR"], {"undecided": "fail"}, "is shown to exceed its limit, or is not shown to be within it. "),
         (["RR"], {}, "Data: 12 queries, ties: expected, queries: qrels, precision: double"),
         (["RR"], {"judged_only": True}, " ties: expected, queries: qrels, judged_only: True, precision: double"),

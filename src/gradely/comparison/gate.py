@@ -477,7 +477,7 @@ class Gate(Verdicts):
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
         corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
-        shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
+        shown = "exceeds its limit, significantly or not" if self.strict else "is shown to exceed its limit"
         undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = TESTS[test]
         if self.judged is not None:

@@ -200,7 +200,7 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
         return notes
     text = (
         f"the judge labelled {inside:.0f} documents per query of the human ones and {outside:.0f} of the others; an "
-        "estimate takes for granted that it labelled all queries in the same way"
+        "estimate assumes that it labelled all queries in the same way"
     )
     return [*notes, Note("pools", int(chosen.sum()), len(judge), text)]
 
@@ -359,7 +359,7 @@ class JudgedBoard(Leaderboard):
         human, every = len(self.runs.queries), len(self.runs.every)
         text = (
             f"means and differences are estimated for queries like these from human labels of {human:,} queries and a "
-            f"judge's of {every:,}, each difference by itself, so that it may not be that of the means; effect sizes, "
-            "wins and losses are by human labels"
+            f"judge's of {every:,}; a difference is estimated separately and may not equal that of the means; effect "
+            "sizes, wins and losses are by human labels"
         )
         return [Note("judge", human, every, text), *self.runs.notes]

@@ -137,6 +137,6 @@ class SegmentComparison(Result):
         """Return how to read the numbers by segment."""
         level = f"{100 * (1 - self._pairwise.design.alpha):g} %"
         return (
-            f"By segment nothing is tested, and intervals of differences are {level} t intervals, each by itself: "
-            "corrected neither over pairs and measures nor over segments, of which some will look better by chance"
+            f"By segment, nothing is tested. Intervals of differences are {level} t intervals without any correction; "
+            "among many segments, some look better by chance"
         )

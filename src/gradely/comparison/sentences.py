@@ -111,7 +111,7 @@ def _note_few(pairwise: Pairwise) -> list[Note]:
     if pairwise.test == pairwise.design.test:
         return []
     tests, queries = pairwise.p.size, count_of(pairwise.values.shape[1], "query")
-    text = f"{queries} are too few for the bootstrap, which takes {FEWEST_DRAWN}: p is that of the {TESTS['t']}"
+    text = f"{queries} are too few for the bootstrap, which needs {FEWEST_DRAWN}: p is that of the {TESTS['t']}"
     return [Note("few", tests, tests, text)]
 
 
@@ -119,8 +119,8 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
     """Count the pairs for which the requested test is undefined."""
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
-        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, so "
-        f"that the {pairwise.test_name} cannot be computed: p is that of the exact randomization test"
+        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, and "
+        f"the {pairwise.test_name} is undefined: p is that of the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
 
@@ -131,7 +131,7 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
     every, pairs = runs * (runs - 1) // 2, pairwise.count
     if pairwise.design.test != "tukey" or pairs == every:
         return []
-    text = f"tukey holds for all {every:,} pairs, of which {pairs:,} were asked for: --test max-t holds for these alone"
+    text = f"tukey corrects for all {every:,} pairs, and {pairs:,} are compared; max-t corrects for these alone"
     return [Note("charged", pairs, every, text)]
 
 
@@ -174,7 +174,7 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
     advice = f"{'resamples' if by_draws else 'queries'}{', fewer runs or measures, or a baseline' if lifted else ''}"
     about = "about " if pairwise.test == "tukey" and not by_draws else ""  # it is not enumerated, but drawn
     text = (
-        f"the least p-value there can be, {about}{least[coarse].min():.2g}, is not below α{lifted}: take more {advice}"
+        f"the smallest possible p-value, {about}{least[coarse].min():.2g}, is not below α{lifted}: take more {advice}"
         if count == tests
         else f"in {count:,} of {count_of(tests, 'test')} p cannot get below α{lifted}, however clear the difference: "
         "the runs differ on too few queries"

@@ -112,7 +112,7 @@ class SuiteGate(Verdicts):
         if self.old is None:
             return " ".join(counts)
         design, count = self.suite.design, len(self.changes)
-        shown = "exceeds its limit, shown or not" if self.strict else "is shown to exceed its limit"
+        shown = "exceeds its limit, significantly or not" if self.strict else "is shown to exceed its limit"
         undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = CORRECTIONS[str(design.correction)]
         corrected = f"; ‘p worse’ is {kind}-corrected over {count} measures" if self.is_corrected else ""
