@@ -26,6 +26,7 @@ from gradely.comparison.tests import (
     lacks_spread,
     p_values,
     pair_with_baselines,
+    round_off,
     wilcoxon,
 )
 
@@ -578,3 +579,9 @@ def test_signed_ranks_are_exact_up_to_a_hundred_differences():
 def test_rounding_makes_no_difference_and_some_equal_queries_leave_an_effect():
     assert differences(np.array([[0.1 + 4e-13, 0.1]]), all_pairs(2)).tolist() == [[0.0]]
     assert effect_sizes(np.array([[0.0], [1.0]])).tolist() == pytest.approx([0.5 / np.sqrt(0.5)])
+
+
+def test_a_value_of_1_with_a_rounding_error_is_rounded_like_1():
+    differ = np.random.default_rng(0).random(50)
+    assert (round_off(differ, np.array([1 + 2.0**-52])) == round_off(differ, np.array([1.0]))).all()
+    assert (round_off(differ, np.array([1.01])) != round_off(differ, np.array([1.0]))).any()

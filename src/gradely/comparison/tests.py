@@ -59,7 +59,8 @@ def round_off(differ: Floats, values: Floats) -> Floats:
     >>> round_off(np.array([1e6 * (0.1 + 0.2) - 1e6 * 0.3]), np.array([0.3e6])).tolist()
     [0.0]
     """
-    unit = 2.0 ** np.ceil(np.log2(max(1.0, float(np.abs(values).max(initial=0.0)))))
+    largest = float(np.abs(values).max(initial=0.0))
+    unit = 2.0 ** np.ceil(np.log2(max(1.0, largest)) - ROUNDING)  # 1 also for a value of 1 + rounding
     return np.asarray(np.round(differ / unit, DIGITS) * unit)
 
 
