@@ -32,8 +32,8 @@ INHERITED = (
 """properties that every JavaScript object has; Vega would take a group with such a name for an existing one"""
 JOINER = "\u2060"
 """an invisible character that turns an inherited name into another name"""
-SEPARATORS = re.compile(r"(?<=[_\-./:])(?=[^_\-./:])")
-"""the places where a line may break within a name"""
+SEPARATORS = re.compile(r"(?<=[^\s(+−][_\-./:])(?<!\d\.(?=\d))(?=[^_\-./:])")
+"""the places where a line may break within a name, but not within a number"""
 UNSAFE = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 
 
@@ -58,6 +58,8 @@ def breakable(text: str) -> Any:
 
     >>> print(breakable("bm25__rm3.run<"))
     bm25__<wbr>rm3.<wbr>run&lt;
+    >>> print(breakable("p .96, interval −.060 … +.063 of 0.5"))
+    p .96, interval −.060 … +.063 of 0.5
     """
     from markupsafe import Markup
 

@@ -30,7 +30,7 @@ const element = (tag, content = [], attributes = {}) => {
   return node;
 };
 // A name may break after a separator, where a word ends, rather than inside of a word.
-const breakable = (text) => text.split(/(?<=[_\-./:])(?=[^_\-./:])/).flatMap((part, i) => (i ? [element("wbr"), part] : part));
+const breakable = (text) => text.split(/(?<=[^\s(+−][_\-./:])(?<!\d\.(?=\d))(?=[^_\-./:])/).flatMap((part, i) => (i ? [element("wbr"), part] : part));
 const bdi = (text) => element("bdi", breakable(text));
 const row = (...cells) => element("tr", cells);
 const number = (content, value = null) => {
