@@ -18,10 +18,9 @@ from gradely.data.read.passages import compile_pattern, merge_passages
 from gradely.data.selection import select
 from gradely.data.table import DUPLICATES
 from gradely.errors import DataError, InputError, clip
-from gradely.evaluation.empty import check_bounds
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.scores import REST
-from gradely.evaluation.values import Evaluation
+from gradely.evaluation.values import Evaluation, check_bounds
 from gradely.kernel.batch import Levels
 from gradely.lazy import optional
 from gradely.measures import Measure

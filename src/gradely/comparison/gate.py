@@ -38,12 +38,12 @@ from gradely.data.selection import name_queries, read_selected, split_queries
 from gradely.data.source import Source
 from gradely.data.texts import Texts, select_texts
 from gradely.errors import DataError, InputError
-from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_run, ignore, leave_out_untaken, open_as
 from gradely.evaluation.label_bounds import bound_some
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import means, normalize_weights
+from gradely.evaluation.values import fit_to
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
     Correction,

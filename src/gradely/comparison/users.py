@@ -20,9 +20,9 @@ from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
-from gradely.evaluation.empty import fit_to
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.values import fit_to
 from gradely.kernel.arrays import in_order
 from gradely.lazy import Chart
 from gradely.measures import Graded

@@ -10,7 +10,6 @@ from gradely.data import Qrels, Run, locate, open_run, run_names
 from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError
-from gradely.evaluation.empty import fit_to
 from gradely.evaluation.likely_mistakes import describe_mismatch, find_mistakes
 from gradely.evaluation.notes import (
     DIGITS,
@@ -23,7 +22,7 @@ from gradely.evaluation.notes import (
 )
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import Scores, flatten, means_table, note_runs, segments_table
-from gradely.evaluation.values import Evaluation
+from gradely.evaluation.values import Evaluation, fit_to
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.parallel import on_threads

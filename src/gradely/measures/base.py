@@ -100,11 +100,15 @@ class Measure(Named, metaclass=_MeasureType):
     def compute_from_relevance(self, batch: Batch) -> Array:
         """Return the value of each query of a batch that holds relevance instead of labels."""
         with ignore_overflow():
-            parts = self.parts(batch)
-            values = divide(parts.total(sum_rows(parts.terms)), parts.norm)
+            values = divide(*self.sums(batch))
         if not batch.fixed:
             check_finite(self, values, lambda row: batch.pool[row, 0])
         return values
+
+    def sums(self, batch: Batch) -> tuple[Array, Array]:
+        """Return [Q] twice, for a batch with relevance: the sum that the value is, and the norm that divides it."""
+        parts = self.parts(batch)
+        return parts.total(sum_rows(parts.terms)), parts.norm
 
     def parts(self, batch: Batch) -> "Parts":
         """Return the terms, norm and start of a batch that holds relevance instead of labels."""
