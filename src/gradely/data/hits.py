@@ -198,7 +198,7 @@ class Blocks:
         pool_memo = {} if subtopics is not None and ties == "trec" else pool_memo  # an ideal by name
         batch = Batch(*columns, pool, pooled, self.retrieved[query : query + 1], _group_policy(ties), subtopics)
         facts = {"untied": True, "depth": int(batch.above[0, -1]) + 1} if self.untied else {}
-        batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, memo={}, **facts)
+        batch.set_cached(xp=np, in_numpy=True, pool_memo=pool_memo, **facts)
         return batch
 
     def batch_of_queries(self, queries: Ints, ties: str) -> Batch:
@@ -240,7 +240,7 @@ class Blocks:
         )
         untied = self.untied or not (tied > 1).any()
         depth = int((above + tied).max())
-        batch.set_cached(xp=np, in_numpy=True, device=grade.device, untied=untied, depth=depth, pool_memo={}, memo={})
+        batch.set_cached(xp=np, in_numpy=True, device=grade.device, untied=untied, depth=depth)
         return batch
 
     def visit_uncertain(

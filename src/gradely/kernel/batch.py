@@ -5,7 +5,7 @@ rank order. Unjudged documents matter only through `above`, `tied` and `retrieve
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 from gradely.kernel.backend import device_of, is_any, is_numpy, namespace, to_lists
@@ -58,6 +58,15 @@ class Batch:
     """how measures treat tie groups: the mean over their orders (expected), the best or the worst order"""
     subtopics: Subtopics | None = None
     """the labels by subtopic, if the judgments have them; `grade` and `pool` then hold the highest of a document"""
+    memo: dict[object, Any] = field(default_factory=dict, init=False)
+    """cache shared by measures that does not depend on labels: tables of discounts, precisions of levels"""
+    pool_memo: dict[object, Any] = field(default_factory=dict, init=False)
+    """cache that depends only on the pools, not on what was retrieved; see of_pools"""
+    orders: dict[object, "Batch"] = field(default_factory=dict, init=False)
+    """the batch with its ties in the best or the worst order, by what the order depends on; see Measure"""
+    by_relevance: dict[object, "Batch"] = field(default_factory=dict, init=False)
+    """the batch with relevance in place of labels, by relevance function; those batches are freed when this one is"""
+    _tops: dict[int, "Batch | None"] = field(default_factory=dict, init=False)
 
     @lazy
     def xp(self) -> Any:
@@ -115,29 +124,6 @@ class Batch:
         start = self.row * (self.grade.shape[1] + 1)
         return start + self.first, start + self.last
 
-    @lazy
-    def memo(self) -> dict[object, Any]:
-        """Cache shared by measures that does not depend on labels: tables of discounts, precisions of levels."""
-        return {}
-
-    @lazy
-    def pool_memo(self) -> dict[object, Any]:
-        """Cache that depends only on the pools, not on what was retrieved; see of_pools."""
-        return {}
-
-    @lazy
-    def orders(self) -> dict[object, "Batch"]:
-        """The batch with its ties in the best or the worst order, by what the order depends on; see Measure."""
-        return {}
-
-    @lazy
-    def by_relevance(self) -> dict[object, "Batch"]:
-        """The batch with relevance in place of labels, by relevance function.
-
-        Those batches have no such cache of their own, so all are freed when the batch is.
-        """
-        return {}
-
     @property
     def parts(self) -> list["Batch"]:
         """The batch in blocks of rows that stay in the processor's cache, or in one if splitting does not help."""
@@ -152,13 +138,9 @@ class Batch:
 
     def rows(self, part: slice) -> "Batch":
         """Return some of the rows."""
-        arrays = [field.name for field in fields(Batch) if field.name not in ("ties", "subtopics")]
+        arrays = [entry.name for entry in fields(Batch) if entry.init and entry.name not in ("ties", "subtopics")]
         subtopics = None if self.subtopics is None else self.subtopics.rows(part)
         return replace(self, subtopics=subtopics, **{name: getattr(self, name)[part, ...] for name in arrays})
-
-    @lazy
-    def _tops(self) -> dict[int, "Batch | None"]:
-        return {}
 
     def top(self, k: int | None) -> "Batch":
         """Return the batch without columns that cannot be in the top k; computed once."""
@@ -188,14 +170,14 @@ class Batch:
         """Return the batch with another ranking of the same pools; what depends only on the pools stays cached."""
         other = replace(self, **changes)
         known = {name: vars(self)[name] for name in OF_ROWS if name in vars(self)}
-        other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
+        other.set_cached(pool_memo=self.pool_memo, **known)
         return other
 
     def with_ties(self, ties: str) -> "Batch":
         """Return the batch with another tie policy; what depends on its pools and its ranking stays cached."""
         other = replace(self, ties=ties)
         known = {name: vars(self)[name] for name in LASTING if name in vars(self)}
-        other.set_cached(memo={}, pool_memo=self.pool_memo, **known)
+        other.set_cached(pool_memo=self.pool_memo, **known)
         return other
 
     def set_cached(self, **facts: Any) -> None:
