@@ -13,9 +13,9 @@ import gradely
 from gradely.kernel import batch
 from gradely.kernel.compositions import TieGroup, best_order
 from gradely.kernel.families import cascade
-from gradely.kernel.gains import DISCOUNTS
 from gradely.kernel.ties import order_ties
 from gradely.measures import gap
+from gradely.measures.dcg import DISCOUNTS
 from gradely.relevance.phi import interpolate
 from tests.cases import CASES
 

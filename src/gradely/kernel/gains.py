@@ -1,17 +1,13 @@
-"""From relevance, which is never below 0, to gains, and from ranks to discounts: the parts of the graded measures."""
+"""From relevance, which is never below 0, to gains; discounts by logarithms and powers; parts of graded measures."""
 
 import math
-import re
 from functools import cache
 from typing import Any, NamedTuple
 
 from gradely.errors import MeasureError
 from gradely.kernel.backend import is_any
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import no_discount, rank_discount
 from gradely.kernel.parameters import is_number, to_python
-from gradely.kernel.ties import Discount
-from gradely.settings import check_choice
 
 
 class Table(NamedTuple):
@@ -105,16 +101,6 @@ def log2(batch: Batch, rank: Array) -> Array:
     return batch.xp.log2(rank + 1.0)
 
 
-def letor(batch: Batch, rank: Array) -> Array:
-    """A gain at rank i is divided by log2(i), at ranks 1 and 2 by nothing (Järvelin and Kekäläinen 2002; LETOR)."""
-    return batch.xp.log2(batch.xp.clip(rank, min=2.0))
-
-
-def jk10(batch: Batch, rank: Array) -> Array:
-    """A gain at rank i is divided by log10(i), at ranks 1 to 10 by nothing (Järvelin and Kekäläinen 2002; MATTERS)."""
-    return batch.xp.log10(batch.xp.clip(rank, min=10.0))
-
-
 LEAST_LOG = -690
 """the natural logarithm of a number that is nearly the least of doubles"""
 
@@ -123,35 +109,3 @@ def inverse_power(batch: Batch, base: float, exponent: Array) -> Array:
     """Return 1 / base^exponent for a base below 1, held where base^exponent would leave the range of numbers."""
     held = batch.xp.clip(exponent, max=LEAST_LOG / math.log(base))
     return batch.xp.pow(batch.xp.full_like(held, base), -held)
-
-
-DISCOUNTS: dict[str, Discount] = {
-    "log2": log2,
-    "zipf": rank_discount,
-    "letor": letor,
-    "jk10": jk10,
-    "none": no_discount,
-}
-
-
-def discount_of(name: str) -> Discount:
-    """Return a discount by name; jk(b) is the logarithm to base b, from rank b on (Järvelin and Kekäläinen 2002)."""
-    if isinstance(name, str) and (base := re.fullmatch(r"jk\(([\d.]+)\)", name)):
-        return log_from(float(base[1]))
-    if not isinstance(name, str) or name not in DISCOUNTS:
-        check_choice("discount", name, (*DISCOUNTS, "jk(10)"), MeasureError)
-    return DISCOUNTS[name]
-
-
-@cache
-def log_from(base: float) -> Discount:
-    """Return the discount that divides a gain at rank i by its logarithm to a base, before rank b by nothing."""
-    if base == 10:
-        return jk10
-    if base <= 1:
-        raise MeasureError(f"the base of a logarithm must be above 1, as in discount='jk(10)'; found {base:g}")
-
-    def discount(batch: Batch, rank: Array) -> Array:
-        return batch.xp.log(batch.xp.clip(rank, min=base)) / math.log(base)
-
-    return discount

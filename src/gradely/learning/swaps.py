@@ -17,12 +17,11 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import ignore_overflow
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import no_discount
-from gradely.kernel.gains import discount_of
 from gradely.kernel.ties import Discount
 from gradely.learning.places import Places, at_start, look_across, look_up, reorder, sum_between, up_to_lower
 from gradely.measures import Measure
 from gradely.measures.ap import AP
-from gradely.measures.dcg import Discounted
+from gradely.measures.dcg import Discounted, discount_of
 from gradely.measures.gap import GAP, Population, eGAP, muAP, xGAP
 from gradely.measures.precision import F1, F, P, R, RelativeP
 from gradely.measures.rbp import RBP

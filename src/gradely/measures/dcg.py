@@ -1,20 +1,66 @@
 """Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ, SDCG."""
 
+import math
+import re
 from collections.abc import Mapping
-from functools import partial
+from functools import cache, partial
 from math import inf
 from typing import Any, Self
 
+from gradely.errors import MeasureError
 from gradely.kernel import by_place
 from gradely.kernel.backend import has_short_rows, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.families import additive
-from gradely.kernel.gains import GAINS, Table, discount_of, exponents, headroom, log2, units
+from gradely.kernel.families import additive, no_discount, rank_discount
+from gradely.kernel.gains import GAINS, Table, exponents, headroom, log2, units
 from gradely.kernel.parameters import one_of, parameter
-from gradely.kernel.ties import sum_in_parts
+from gradely.kernel.ties import Discount, sum_in_parts
 from gradely.kernel.uncertain import Gains, UncertainBatch, over_ideal
 from gradely.measures.base import Expected, Graded, ScaleBased
 from gradely.relevance import Levels, Max, Phi, RelevanceLike
+from gradely.settings import check_choice
+
+
+def letor(batch: Batch, rank: Array) -> Array:
+    """A gain at rank i is divided by log2(i), at ranks 1 and 2 by nothing (Järvelin and Kekäläinen 2002; LETOR)."""
+    return batch.xp.log2(batch.xp.clip(rank, min=2.0))
+
+
+def jk10(batch: Batch, rank: Array) -> Array:
+    """A gain at rank i is divided by log10(i), at ranks 1 to 10 by nothing (Järvelin and Kekäläinen 2002; MATTERS)."""
+    return batch.xp.log10(batch.xp.clip(rank, min=10.0))
+
+
+DISCOUNTS: dict[str, Discount] = {
+    "log2": log2,
+    "zipf": rank_discount,
+    "letor": letor,
+    "jk10": jk10,
+    "none": no_discount,
+}
+
+
+def discount_of(name: str) -> Discount:
+    """Return a discount by name; jk(b) is the logarithm to base b, from rank b on (Järvelin and Kekäläinen 2002)."""
+    if isinstance(name, str) and (base := re.fullmatch(r"jk\(([\d.]+)\)", name)):
+        return log_from(float(base[1]))
+    if not isinstance(name, str) or name not in DISCOUNTS:
+        check_choice("discount", name, (*DISCOUNTS, "jk(10)"), MeasureError)
+    return DISCOUNTS[name]
+
+
+@cache
+def log_from(base: float) -> Discount:
+    """Return the discount that divides a gain at rank i by its logarithm to a base, before rank b by nothing."""
+    if base == 10:
+        return jk10
+    if base <= 1:
+        raise MeasureError(f"the base of a logarithm must be above 1, as in discount='jk(10)'; found {base:g}")
+
+    def discount(batch: Batch, rank: Array) -> Array:
+        return batch.xp.log(batch.xp.clip(rank, min=base)) / math.log(base)
+
+    return discount
 
 
 def gain_parameter(default: str) -> Any:
