@@ -18,10 +18,10 @@ from gradely.data.table import IrregularText
 
 SIZES = {
     "small": ["source.SMALL"],  # bytes of a file that is read line by line
-    "piece": ["read.text.PIECE", "read.trec_pieces.PIECE"],
-    "longest": ["read.text.LONGEST", "read.trec_pieces.LONGEST"],  # bytes of the longest piece
+    "piece": ["read.pieces.PIECE", "read.trec_pieces.PIECE"],
+    "longest": ["read.pieces.LONGEST", "read.trec_pieces.LONGEST"],  # bytes of the longest piece
     "part": ["read.trec_pieces.READ_AT_ONCE"],  # bytes of judgments that a thread reads in one go
-    "unthreaded": ["read.text.SMALL"],  # bytes of a run that is read on one thread
+    "unthreaded": ["read.pieces.SMALL"],  # bytes of a run that is read on one thread
     "large": ["read.trec_pieces.LARGE"],  # bytes from which on processes read a run
     "range": ["read.trec_pieces.RANGE"],  # bytes of a run that a process reads at a time
     "block": ["read.trec_pieces.BLOCK"],  # bytes in which the next query is looked for at a time

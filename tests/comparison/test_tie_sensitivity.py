@@ -140,8 +140,8 @@ def test_ties_and_tops_are_the_same_gathered_from_pieces_or_from_the_whole(tmp_p
     ]
     (tmp_path / "run").write_text("".join(lines))
     qrels = gradely.read_qrels({q: {f"d{d}": 1 for d in range(5)} for q in names})
-    monkeypatch.setattr("gradely.data.read.text.PIECE", piece)
-    monkeypatch.setattr("gradely.data.read.text.SMALL", 0)
+    monkeypatch.setattr("gradely.data.read.pieces.PIECE", piece)
+    monkeypatch.setattr("gradely.data.read.pieces.SMALL", 0)
     monkeypatch.setattr("gradely.data.spool.NAMES_IN_MEMORY", piece)
     observer = DetailsObserver(4)
     hits = locate(qrels, open_run(tmp_path / "run"), Settings("trec"), 2, observe=observer)

@@ -14,7 +14,7 @@ from gradely.data import source as sources
 from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
 from gradely.data.locate import count_above, find_in_dicts
-from gradely.data.read import text as runs
+from gradely.data.read import pieces as runs
 from gradely.data.run import Run
 from gradely.settings import Settings
 

@@ -13,7 +13,7 @@ import gradely
 from gradely import InputError
 from gradely.data.ids import PAD
 from gradely.data.read.csv_files import CsvPiece, CsvTable, Layout
-from gradely.data.read.text import Piece
+from gradely.data.read.pieces import Piece
 from gradely.data.source import Source
 from gradely.data.table import IrregularText
 

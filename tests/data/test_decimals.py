@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gradely.data.ids import PAD
-from gradely.data.read import text as module
-from gradely.data.read.text import Piece, numbers, to_finite
+from gradely.data.read import pieces as module
+from gradely.data.read.pieces import Piece, numbers, to_finite
 from gradely.data.table import IrregularText
 
 EXTENDED = np.finfo(np.longdouble).nmant == 63

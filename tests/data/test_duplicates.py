@@ -66,7 +66,7 @@ def test_duplicates_are_merged_in_pieces_as_they_are_as_a_whole(tmp_path, monkey
         docs[doc] = best[duplicates]
     count = len(rows) - sum(map(len, merged.values()))
     monkeypatch.setattr("gradely.data.source.SMALL", -1)
-    monkeypatch.setattr("gradely.data.read.text.PIECE", 300)
+    monkeypatch.setattr("gradely.data.read.pieces.PIECE", 300)
     for module in ("table", "read.frames"):
         monkeypatch.setattr(f"gradely.data.{module}.ROWS", 25)
     for ties in ("expected", "trec", "order", "random"):

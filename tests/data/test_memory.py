@@ -13,7 +13,7 @@ CODE = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_AS, ({limit}, {limit}))
 import gradely
-from gradely.data.read import text as runs
+from gradely.data.read import pieces as runs
 runs.PIECE = {piece} or runs.PIECE
 try:
     print({call})

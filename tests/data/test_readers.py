@@ -23,7 +23,7 @@ from gradely import DataError, InputError
 from gradely.cli.main import run
 from gradely.data import open_run
 from gradely.data import source as sources
-from gradely.data.read import text as runs
+from gradely.data.read import pieces as runs
 from gradely.data.source import DiskFile, Source
 from gradely.data.table import IrregularText
 from gradely.install import install_extra

@@ -139,8 +139,8 @@ KILLED = """
 import os, signal, gradely
 from gradely.data import source
 from gradely.data import spool
-from gradely.data.read import text
-source.SMALL, spool.IN_MEMORY, text.PIECE = -1, 64, 900
+from gradely.data.read import pieces
+source.SMALL, spool.IN_MEMORY, pieces.PIECE = -1, 64, 900
 
 def die(name, done):
     if done > 0.4:
@@ -165,9 +165,9 @@ FULL = """
 import resource, sys
 from gradely.data import source
 from gradely.data import spool
-from gradely.data.read import text
+from gradely.data.read import pieces
 from gradely.cli.main import run
-source.SMALL, spool.IN_MEMORY, text.PIECE = -1, 64, 900
+source.SMALL, spool.IN_MEMORY, pieces.PIECE = -1, 64, 900
 resource.setrlimit(resource.RLIMIT_FSIZE, (3000, 3000))
 sys.exit(run(["evaluate", "qrels", "run", "-m", "RR"]))
 """

@@ -11,8 +11,8 @@ import gradely
 from gradely.cli.main import run
 from gradely.data import source as sources
 from gradely.data.read import lines as trec
-from gradely.data.read import text as pieces
-from gradely.data.read import text as runs
+from gradely.data.read import pieces
+from gradely.data.read import pieces as runs
 from gradely.data.read.lines import read_query
 from gradely.data.source import Source, ignore
 from gradely.data.survey import survey

@@ -24,7 +24,7 @@ AREAS = {
     "explanation": area(evaluation="explain check notes"),
     "evaluation": area(evaluation="*"),
     "tables": area(data="columns table ids engine demo"),
-    "readers": area(data__read="text trec lines trec_pieces", data="source survey"),
+    "readers": area(data__read="pieces trec lines trec_pieces", data="source survey"),
     "inputs": area(data__read="*"),
     "alignment": area(data__locate="*", data="*"),
     "judgments": area(judgments="*"),

@@ -95,6 +95,7 @@ JUDGES = frozenset({"judge", "rater", "annotator", "assessor", "worker"})
 ROLES = {role: tuple(chain.from_iterable(tiers)) for role, tiers in TIERS.items()}
 """the usual names of each role, for error messages"""
 QUERY, DOC = ROLES["query"], ROLES["document"]
+QUERY_NAMES, DOC_NAMES = (frozenset(map(normalize, names)) for names in (QUERY, DOC))
 LISTED = 8
 """number of columns that an error message lists"""
 Names = Mapping[str, str | None]
@@ -107,6 +108,18 @@ Cells = Mapping[str, Sequence[object]]
 """the first cells of each column"""
 Sample = Callable[[], Cells]
 """returns the first cells of all columns; called only if no column is named like a label or a score"""
+
+
+COLUMNS = 50
+"""number of keys up to which a dict may be a row, or hold the columns of a table"""
+
+
+def are_columns(names: object) -> bool:
+    """True for a dict whose keys name the query and the document of a table."""
+    if not isinstance(names, (dict, Mapping)) or not 1 < len(names) <= COLUMNS:  # dict first: the cheaper check
+        return False
+    known = set(map(normalize, names))
+    return not known.isdisjoint(QUERY_NAMES) and not known.isdisjoint(DOC_NAMES)
 
 
 class Roles(NamedTuple):

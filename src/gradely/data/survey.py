@@ -10,7 +10,7 @@ from gradely.data.columns import new_tokens, number_ids
 from gradely.data.hashing import hashes, is_distinct
 from gradely.data.ids import Floats, Ids, Ints, Words
 from gradely.data.read.lines import RUN, to_rank
-from gradely.data.read.text import Piece, fields, map_pieces, numbers
+from gradely.data.read.pieces import Piece, fields, map_pieces, numbers
 from gradely.data.source import Report, Source
 from gradely.data.spool import Spool
 from gradely.data.table import IrregularText, ScatteredQueries

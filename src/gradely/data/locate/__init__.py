@@ -192,11 +192,11 @@ def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     parts = [
         _find_in_rankings(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)
     ]
-    parts = parts or [(np.zeros(0, np.int64),) * 5]
+    parts = parts or [(np.zeros(0, np.int64),) * (5 if settings.breaks_ties else 4)]
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-    query, row, above, tied, place = columns
+    query, row, above, tied, *place = columns
     unjudged = Unjudged.of([query for query in run.scores if query not in index], settings, qrels.names_left_out)
-    return Hits(query, row, above, tied, place if settings.breaks_ties else None, retrieved, answered, unjudged)
+    return Hits(query, row, above, tied, place[0] if place else None, retrieved, answered, unjudged)
 
 
 def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[Ranking]]]:
@@ -216,7 +216,10 @@ def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[R
 def _find_in_rankings(
     qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking], retrieved: Ints, settings: Settings
 ) -> tuple[Ints, ...]:
-    """Return query, row, above, tied and place of each hit of some queries; record the lengths of their rankings."""
+    """Return query, row, above, tied and, if ties are broken, place of each hit of some queries.
+
+    The lengths of their rankings are recorded.
+    """
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     retrieved[at] = size
     scores = flat(
@@ -227,7 +230,7 @@ def _find_in_rankings(
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
     if not settings.breaks_ties:
-        return at[which], row, above, tied, above
+        return at[which], row, above, tied
     place = above.copy()
     for here in _sort_by_ranking(which, tied > 1):
         i = int(which[here[0]])

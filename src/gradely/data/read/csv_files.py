@@ -17,8 +17,8 @@ import numpy as np
 from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
 from gradely.data.columns import Triples, find_nameless
 from gradely.data.ids import Bools, Bytes, Ids, Ints
-from gradely.data.read.lines import Rows, Values, to_number
-from gradely.data.read.text import NEWLINE, Piece, map_pieces, numbers
+from gradely.data.read.lines import Collector, Values, to_number
+from gradely.data.read.pieces import NEWLINE, Piece, map_pieces, numbers
 from gradely.data.source import Report, Source
 from gradely.data.table import DuplicateDocument, FirstRow, IrregularText, Table
 from gradely.errors import DataError, InputError, clip
@@ -107,7 +107,7 @@ class CsvTable(Table):
 
     def plain(self) -> Values:
         """Read the file line by line, and explain what is wrong with it."""
-        rows, layout, count, unrated = Rows(self.name, self.duplicates), self.layout, 0, 0
+        rows, layout, count, unrated = Collector(self.name, self.duplicates), self.layout, 0, 0
         for line, row in self.records():
             count += 1
             if self._is_unrated(row):

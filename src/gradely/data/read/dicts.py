@@ -4,15 +4,14 @@ from collections.abc import Iterable, Mapping, Reversible, Sequence
 from collections.abc import Set as AbstractSet
 from typing import Any
 
-from gradely.data.column_roles import DOC, QUERY, normalize
+from gradely.data.column_roles import are_columns
 from gradely.data.ids import as_text, rename_docs
-from gradely.data.read.lines import Rows, Values
+from gradely.data.read.lines import Collector, Values
 from gradely.data.read.responses import results_of
 from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, clip
 from gradely.tables import count_of
 
-QUERY_NAMES, DOC_NAMES = (frozenset(map(normalize, names)) for names in (QUERY, DOC))
 MAPPING = (dict, Mapping)
 """dict first: the cheaper check"""
 
@@ -23,18 +22,6 @@ def are_plain(values: Mapping[Any, Any]) -> bool:
     number = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
     plain = isinstance(number, (int, float)) and results_of(values) is None
     return plain and not are_columns(values) and not are_columns(first)
-
-
-COLUMNS = 50
-"""number of keys up to which a dict may be a row, or hold the columns of a table"""
-
-
-def are_columns(names: Any) -> bool:
-    """True for a dict whose keys name the query and the document of a table."""
-    if not isinstance(names, MAPPING) or not 1 < len(names) <= COLUMNS:
-        return False
-    known = set(map(normalize, names))
-    return not known.isdisjoint(QUERY_NAMES) and not known.isdisjoint(DOC_NAMES)
 
 
 def are_by_subtopic(value: Any) -> bool:
@@ -70,8 +57,10 @@ def as_labels(labels_by_query: Mapping[Any, Any], name: str) -> "Values":
 
 def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error") -> "Values":
     """Return {query: {document: score}}; a list is a ranking, best first, of documents or of (document, score)."""
-    rows = Rows(name, duplicates)
-    scores = _by_query(rankings, name, lambda query, ranking: _rank(ranking, query, rows))
+    if duplicates == "error":
+        return _by_query(rankings, name, lambda query, ranking: _rank(ranking, name, query))
+    rows = Collector(name, duplicates)
+    scores = _by_query(rankings, name, lambda query, ranking: _merge_duplicates(ranking, query, rows))
     scores.notes = describe_merged(name, rows.merged, duplicates)
     return scores
 
@@ -130,20 +119,31 @@ def _is_series_of_numbers(docs: Any) -> bool:
     return numbers and type(docs.index).__name__ != "RangeIndex"
 
 
-def _rank(ranking: Sequence[Any] | AbstractSet[Any], query: str, rows: Rows) -> dict[str, float]:
-    """Return {document: score} of one query; duplicates are refused, or merged in `rows`."""
-    name = rows.name
+def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
+    """Return {document: score} of one query; refuse duplicates."""
+    docs, scores, scored = _split_ranking(ranking, name, query)
+    values = zip(_distinct(docs, name, query), scores, strict=True)
+    return dict(values) if scored else Ranked(values)
+
+
+def _merge_duplicates(ranking: Sequence[Any] | AbstractSet[Any], query: str, rows: Collector) -> dict[str, float]:
+    """Return {document: score} of one query, with duplicates merged in `rows`."""
+    docs, scores, _ = _split_ranking(ranking, rows.name, query)
+    for doc, score in zip(docs, scores, strict=True):
+        rows.add(0, query, as_text(doc, rows.name), score)
+    return rows.values.get(query, {})
+
+
+def _split_ranking(
+    ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str
+) -> tuple[Sequence[Any], Sequence[float], bool]:
+    """Return documents and scores, and whether the ranking has scores; without them, these are ranks from the last."""
     if isinstance(ranking, AbstractSet):
         raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
-    scored = ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking)
-    pairs = ranking if scored else zip(ranking, range(len(ranking), 0, -1), strict=True)
-    docs, scores = zip(*pairs, strict=True) if ranking else ((), ())
-    if rows.duplicates == "error":
-        values = zip(_distinct(docs, name, query), scores, strict=True)
-        return dict(values) if scored else Ranked(values)
-    for doc, score in zip(docs, scores, strict=True):
-        rows.add(0, query, as_text(doc, name), score)
-    return rows.values.get(query, {})
+    if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
+        docs, scores = zip(*ranking, strict=True)
+        return docs, scores, True
+    return ranking, range(len(ranking), 0, -1), False
 
 
 def _distinct(docs: Iterable[Any], name: str, query: str) -> list[str]:

@@ -8,15 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
-from gradely.data.column_roles import normalize
-from gradely.data.read.dicts import QUERY_NAMES, are_columns
+from gradely.data.column_roles import QUERY_NAMES, are_columns, normalize
 from gradely.data.read.records import RecordTable
 from gradely.data.read.responses import JUDGED, descend, results_of
 from gradely.errors import InputError, clip
 
 Row: TypeAlias = tuple[Any, Any, Any]
 """a query, a document and a label or score"""
-Rows: TypeAlias = Callable[[Any], Iterator[Row]]
+Convert: TypeAlias = Callable[[Any], Iterator[Row]]
 """converts content to rows"""
 
 NAMES = {"label": "qrels", "score": "a run"}
@@ -28,9 +27,9 @@ class Export(NamedTuple):
 
     title: str
     recognise: Callable[[Any], bool]
-    label: Rows | str
+    label: Convert | str
     """how to convert it to qrels, or what to give instead"""
-    score: Rows | str
+    score: Convert | str
     """how to convert it to a run, or what to give instead"""
     note: Mapping[str, str] = {}
     """a note about it, by the kind of its numbers"""

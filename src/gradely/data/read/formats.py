@@ -33,29 +33,29 @@ class ReadOptions(NamedTuple):
     """for MTEB predictions: the split to read, like test or default/test"""
 
 
-Rows: TypeAlias = Table | Scores
+Contents: TypeAlias = Table | Scores
 """what a reader returns"""
 
 
-def _open_trec(source: Source, options: ReadOptions) -> Rows:
+def _open_trec(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.trec import TrecTable
 
     return TrecTable(source, options.kind, options.duplicates)
 
 
-def _open_csv(source: Source, options: ReadOptions) -> Rows:
+def _open_csv(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.csv_files import CsvTable
 
     return CsvTable(source, options.kind, comma_of(source.head), options.columns, options.duplicates)
 
 
-def _open_tsv(source: Source, options: ReadOptions) -> Rows:
+def _open_tsv(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.csv_files import CsvTable
 
     return CsvTable(source, options.kind, "\t", options.columns, options.duplicates)
 
 
-def _open_json(source: Source, options: ReadOptions) -> Rows:
+def _open_json(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.json_files import read_json
 
     return read_json(source, options)
@@ -65,7 +65,7 @@ def _is_json(source: Source) -> bool:
     return re.match(rb"\s*(\{|\[\s*\{)", source.head) is not None
 
 
-def _open_json_lines(source: Source, options: ReadOptions) -> Rows:
+def _open_json_lines(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.json_files import read_json_lines
 
     return read_json_lines(source, options.kind, options.columns, options.duplicates)
@@ -79,13 +79,13 @@ def _is_json_lines(source: Source) -> bool:
     return has_json_lines(source)
 
 
-def _open_parquet(source: Source, options: ReadOptions) -> Rows:
+def _open_parquet(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.frames import ParquetTable
 
     return ParquetTable(source, options.kind, options.columns, options.duplicates)
 
 
-def _open_letor(source: Source, options: ReadOptions) -> Rows:
+def _open_letor(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.letor import read_feature, read_labels
 
     if options.kind == "label":
@@ -95,7 +95,7 @@ def _open_letor(source: Source, options: ReadOptions) -> Rows:
     return read_feature(source, options.feature, ascending=options.ascending)
 
 
-def _open_ranks(source: Source, options: ReadOptions) -> Rows:
+def _open_ranks(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.csv_files import RankTable
 
     if options.kind == "label":
@@ -127,7 +127,7 @@ class Format(NamedTuple):
     """file name extensions of this format"""
     fits: Callable[[Source], bool]
     """returns whether a file looks like this format, mostly by its first bytes"""
-    open: Callable[[Source, ReadOptions], Rows]
+    open: Callable[[Source, ReadOptions], Contents]
     """opens a file; it may be read later"""
 
 
@@ -170,7 +170,7 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 """extensions of compressed files"""
 
 
-def open_file(source: Source, name: str | None, options: ReadOptions) -> Rows:
+def open_file(source: Source, name: str | None, options: ReadOptions) -> Contents:
     """Open a file of the given format, or of the one that it looks like."""
     name = name or format_of(source)
     if name not in FORMATS:

@@ -10,7 +10,7 @@ from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
-from gradely.data.read.lines import Rows, Values
+from gradely.data.read.lines import Collector, Values
 from gradely.data.read.records import (
     Record,
     RecordTable,
@@ -75,7 +75,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
     exported = _read_rows(source, kind, duplicates)
     if exported is not None:
         return exported
-    rows, notes, reader = Rows(source.name, duplicates), list[str](), _reader(kind)
+    rows, notes, reader = Collector(source.name, duplicates), list[str](), _reader(kind)
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
     picked: dict[tuple[str, ...], Roles] = {}

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.lines import Rows, to_number
+from gradely.data.read.lines import Collector, to_number
 from gradely.data.source import Source
 from gradely.errors import InputError, clip
 
@@ -17,7 +17,7 @@ SIZES = (".query", ".group")
 
 def read_labels(source: Source) -> dict[str, dict[str, float]]:
     """Return {query: {document: label}}; a document is named by its docid, or else by its line number."""
-    rows = Rows(source.name)
+    rows = Collector(source.name)
     for number, query, doc, fields in read_lines(source):
         rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
     return rows.values
@@ -29,7 +29,7 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
     A feature that a line does not list is 0; NULL means not retrieved. With `ascending`, low values are best, as for
     features that are ranks.
     """
-    rows, prefix, present = Rows(source.name), b"%d:" % feature, False
+    rows, prefix, present = Collector(source.name), b"%d:" % feature, False
     for number, query, doc, fields in read_lines(source):
         value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
         present = present or value is not None

@@ -1,7 +1,7 @@
 """Text line by line: the plain way to read, which explains what is wrong, and on which line.
 
-Readers of all formats collect values in Rows. Lines of TREC text have a Layout; their fields are separated by blanks or
-tabs.
+Readers of all formats gather their values in a Collector. Lines of TREC text have a Layout; their fields are separated
+by blanks or tabs.
 """
 
 import re
@@ -26,7 +26,7 @@ class Values(dict[str, Mapping[str, float]]):
     """assumptions made when it was read"""
 
 
-class Rows:
+class Collector:
     """Collects values line by line, and refuses or merges duplicate documents."""
 
     def __init__(self, name: str, duplicates: str = "error") -> None:
@@ -101,7 +101,7 @@ WEIGHT = "query subtopic weight"
 
 def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
     """Return {query: {document: value}} in the order of the file."""
-    rows = Rows(source.name, duplicates)
+    rows = Collector(source.name, duplicates)
     for number, line in source.lines():
         query, doc, value = fields(source, layout, number, line)
         try:
@@ -126,7 +126,7 @@ def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
 
 def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
     """Return {query: {subtopic: weight}} from text with these three fields per line."""
-    rows = Rows(source.name)
+    rows = Collector(source.name)
     for number, line in source.lines():
         words = line.decode().split()
         if len(words) != 3:
@@ -148,7 +148,7 @@ class Scan(NamedTuple):
 
 def scan(source: Source, layout: Layout, report: Report) -> Scan:
     """Return what can be read and, for each line that cannot, what is wrong with it."""
-    rows, wrong = Rows(source.name), list[str]()
+    rows, wrong = Collector(source.name), list[str]()
     ranks: dict[str, array[float]] = {}
     for number, line in source.lines(report):
         try:
@@ -205,7 +205,7 @@ BLANK = rb"[ \t\r\f\v]"
 
 def read_query(source: Source, query: str, duplicates: str = "error") -> dict[str, float]:
     """Return {document: score} of one query, empty if the run does not contain it."""
-    rows = Rows(source.name, duplicates)
+    rows = Collector(source.name, duplicates)
     for number, line in _lines_of(source, encode(query)):
         source.check_text(line, number)
         rows.add(number, *fields(source, RUN, number, line))

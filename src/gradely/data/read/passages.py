@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from gradely.data.read.lines import Rows, Values
+from gradely.data.read.lines import Collector, Values
 from gradely.data.run import LazyScores, Run
 from gradely.errors import DataError, InputError, clip
 from gradely.tables import count_of
@@ -33,7 +33,7 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
             "documents in its engine (with regexp_extract) and use duplicates='max', or collect it first; "
             "gradely.adapters.spark.evaluate takes a pattern"
         )
-    rows, passages, documents, names = Rows(run.name, "max" if duplicates == "error" else duplicates), 0, 0, 0
+    rows, passages, documents, names = Collector(run.name, "max" if duplicates == "error" else duplicates), 0, 0, 0
     first = None
     for query, ranking in run.scores.items():
         rows.values.setdefault(query, {})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
-from gradely.data.read.formats import ReadOptions, Rows, format_of, is_folder_or_pattern, open_file, run_name
+from gradely.data.read.formats import Contents, ReadOptions, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.read.lines import read_weight_lines
 from gradely.data.read.responses import results_of
 from gradely.data.run import Run
@@ -205,12 +205,12 @@ def files_at(path: str) -> list[str]:
     return [path] if sizes is None else [path, sizes]
 
 
-def _hold(rows: Rows) -> Any:
+def _hold(contents: Contents) -> Any:
     """Return the scores of a run; those of a table are read when they are needed."""
-    return TableScores(rows) if not isinstance(rows, dict) and isinstance(rows, Table) else rows
+    return TableScores(contents) if not isinstance(contents, dict) and isinstance(contents, Table) else contents
 
 
-def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
+def _read_object(value: Any, name: str, options: ReadOptions) -> Contents:
     """Read an object in memory, or open a frame that is in an engine."""
     kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
@@ -238,7 +238,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Rows:
     raise DataError(f"{name}: {_refuse(value, kind)}{HINTS.get(library, '')}")
 
 
-def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Rows:
+def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Contents:
     """Read {query: …}, or the export of another tool."""
     kind, columns, duplicates, *_ = options
     if not are_plain(value):

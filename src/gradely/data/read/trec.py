@@ -17,7 +17,7 @@ from gradely.data.table import FirstRow, IrregularText, Table
 from gradely.parallel import cores
 
 if TYPE_CHECKING:
-    from gradely.data.read.text import Dialect
+    from gradely.data.read.pieces import Dialect
 
 T = TypeVar("T")
 

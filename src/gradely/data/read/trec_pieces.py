@@ -13,7 +13,7 @@ from gradely.data.hashing import SALT, hashes, is_distinct, ranges
 from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.qrels import Qrels
 from gradely.data.read.lines import QRELS, Layout
-from gradely.data.read.text import (
+from gradely.data.read.pieces import (
     LONGEST,
     NEWLINE,
     PIECE,
