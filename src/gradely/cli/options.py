@@ -265,11 +265,11 @@ def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = F
         every = ALL if subtopics else PLAIN
         return parse_all([measure.name for measure in every if measure.takes_expected or ties != "expected"])
     named = parse_all(measures or DEFAULT)
-    first: dict[Measure, str] = {}
+    first: dict[object, str] = {}
     for name, measure in named.items():
-        if first.setdefault(measure, name) != name:
-            note_beside(f"{name} is {first[measure]}, and is shown once")
-    return {name: measure for measure, name in first.items()}
+        if first.setdefault(measure.key, name) != name:
+            note_beside(f"{name} is {first[measure.key]}, and is shown once")
+    return {name: named[name] for name in first.values()}
 
 
 def split_names(text: str) -> list[str]:
