@@ -36,15 +36,12 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
 
     At most one thing more than there are threads is taken from `things` in advance.
     """
+    keep_freed()
     waiting = iter(things)
     first = list(islice(waiting, 2 if threads > 1 else 1))
     if len(first) < 2:  # a single thing is not worth a thread
-        yield from map(work, first)
-        for thing in waiting:
-            keep_freed()
-            yield work(thing)
+        yield from map(work, chain(first, waiting))
         return
-    keep_freed()
     from concurrent.futures import Future, ThreadPoolExecutor
 
     threads = workers(threads)
@@ -69,7 +66,7 @@ def do_all(work: Callable[[T], object], things: Iterable[T], threads: int) -> No
 
 @cache
 def keep_freed() -> None:
-    """Let the C library keep freed memory, since the next piece of work needs as much again.
+    """Let the C library keep freed memory, since the next array or piece of work needs as much again.
 
     glibc returns freed blocks above a threshold to the system, and raises the threshold to the largest block that was
     freed. So a large block is freed once; its pages are never touched, so this costs nothing. Without it, mapping new
