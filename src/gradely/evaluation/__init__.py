@@ -2,8 +2,7 @@
 
     evaluate     evaluate and Evaluator, for one run; evaluate_runs, for several
     several_qrels  the same runs by several qrels, such as those of several judges
-    values       the values of one run, computed batch by batch, with their notes and tie ranges
-    empty        queries without relevant documents: which they are for a measure, and how they count
+    values       the values of one run, computed batch by batch, with tie ranges; queries without relevant documents
     sampled      means over drawn orders of tied documents, if the exact mean is not available
     scores       the result of an evaluation: values by query, means, dataframes
     by_query     the queries of several runs side by side: the worst, the best, the largest losses

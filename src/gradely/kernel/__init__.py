@@ -12,7 +12,7 @@
     by_place      the same sums by rank, which is faster if every document is judged
     subtopics     labels by subtopic, and the greedy ideal
     uncertain     labels that are probabilities: exact means over all labels
-    gains         relevance to gains, and ranks to discounts
+    gains         relevance to gains; logarithms and powers as discounts
     parameters    how measures and relevance functions declare parameters
     backend       the array library of given arrays, and how libraries differ
 
