@@ -61,7 +61,7 @@ SPEED = {
     "backend": "FEW_CELLS NARROW BITS",
     "batch": "CELLS BLOCK FEW",
     "lambdas": "CELLS",
-    "text": "PIECE SMALL",
+    "pieces": "PIECE SMALL ALONE",
     "csv_files": "LONGEST",
     "ids": "LOOKUP",
     "trec_pieces": "RANGE READ_AT_ONCE LARGE FEW BLOCK",
