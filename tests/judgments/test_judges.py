@@ -744,7 +744,7 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
             ["--qrels", "a.qrels", "--qrels", "b.qrels", "-o", "x.qrels"],
             "x.qrels: use --merge or --fill to write qrels",
         ),
-        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.csv"], "in the format of TREC"),
+        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.csv"], "in TREC format"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "a.qrels"], "are the same file"),
         (["--qrels", "a.qrels", "--qrels", "none.qrels"], "none.qrels: no such file"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--fill", "z"], "no judge 'z'. The judges are a and b"),

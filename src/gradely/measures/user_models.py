@@ -265,6 +265,7 @@ class NERR9(NERR8):
         NERR9@k = Σ_i g_i · W_i,  C_i = i/(i+1) · (1 - g_i), 0 from rank k on
 
     The symbols are those of NERR8.
+
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 9; as in cwl_eval.
