@@ -14,7 +14,7 @@ from gradely.evaluation.evaluate import evaluate_runs
 
 
 def _order(sort: str | None, worst: int | None, best: int | None, against: str | None) -> dict[str, Any]:
-    """Return the keywords of Evaluations.by_query."""
+    """Return the options as keywords of Evaluations.by_query."""
     return {"sort": sort, "worst": worst, "best": best, "baseline": against}
 
 
@@ -47,18 +47,18 @@ def query_order(command: Command) -> Command:
     "virtual",
     type=FILE,
     metavar="RUN",
-    help="Use this run as the qrels, those of a virtual user who would rank as it does; then name only RUNS.",
+    help="Use this run as the qrels of a virtual user who agrees with its ranking; then name only RUNS.",
 )
 @click.option(
     "--qrels-feature",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Feature of --qrels-from-run, of a LETOR file.",
+    help="Feature to use if --qrels-from-run is a LETOR file.",
 )
 @click.option(
     "--graded-by",
     type=click.Choice(["score", "rank"]),
-    help="Labels of --qrels-from-run: its scores, or its ranks counted from the last.  [default: score]",
+    help="Labels of --qrels-from-run: its scores, or its ranks counted from the bottom.  [default: score]",
 )
 @click.option(
     "--levels",
@@ -100,32 +100,32 @@ def command(
         request = request._replace(qrels=virtual, runs=(request.qrels, *request.runs))
     elif levels is not None or graded_by is not None or qrels_feature is not None:
         raise click.UsageError(
-            "--graded-by, --levels and --qrels-feature grade a run that is named with --qrels-from-run"
+            "--graded-by, --levels and --qrels-feature need a run to grade: name it with --qrels-from-run"
         )
     data = request.read(judgments)
     by_query = per_query or any(order.values())
     if queries_text is not None and not by_query:
-        raise click.UsageError("--queries-text is for queries that are shown: add -q, --worst or --best")
+        raise click.UsageError("--queries-text needs queries to show: add -q, --worst or --best")
     if by_query and holes:
-        raise click.UsageError("--holes is about means, and `gradely holes --format json` has the range of every query")
+        raise click.UsageError("--holes shows ranges of means; `gradely holes --format json` has those of every query")
     if by_query:
         from gradely.evaluation.by_query import QueryOrder
 
         QueryOrder(**order).settle(data.measures, data.runs)  # refuses a wrong name before the runs are read
     with data.bar() as bar:
         results = evaluate_runs(data.qrels, data.runs, data.measures, holes=holes, progress=bar, **request.keywords)
-        results.notes_at(output.digits)  # what ties change takes a while, too
+        results.notes_at(output.digits)  # slow to compute, so it belongs below the progress bar
     write_result(results.by_query(**order, queries_text=queries_text) if by_query else results, output)
 
 
 def virtual_qrels(
     path: str, by: GradedBy | None, levels: str | None, inputs: InputOptions, feature: int | None
 ) -> Qrels:
-    """Return the qrels of a virtual user, from a run."""
+    """Return the qrels of a virtual user who agrees with a run."""
     if by is not None and levels is not None:
-        raise click.UsageError("--levels grades by depth instead of by score or rank: leave out --graded-by")
+        raise click.UsageError("--levels grades by depth, not by score or rank: leave out --graded-by")
     try:
         depths = None if levels is None else [int(depth) for depth in levels.split(",")]
     except ValueError:
-        raise click.UsageError(f"--levels are depths of the ranking, like 10,25,50; found {levels}") from None
+        raise click.UsageError(f"--levels must be depths of the ranking, like 10,25,50; found {levels}") from None
     return qrels_from_run(partial(open_run, path, format=inputs.qrels_format, feature=feature), by, levels=depths)

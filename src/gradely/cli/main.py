@@ -1,4 +1,4 @@
-"""The command `gradely`: its subcommands, loaded when used, and one clear line for every error."""
+"""The command `gradely`: it loads subcommands when they are used, and prints one clear line for every error."""
 
 import importlib
 import os
@@ -52,21 +52,21 @@ GROUPS = {
         "completion": "Print a script for shell completion.",
     },
 }
-"""the commands by what one wants to do, each with a line of help"""
+"""the commands by purpose, each with a line of help"""
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
 
 COMPLETION = "_GRADELY_COMPLETE"
-"""is set by a shell that asks what may come next: bash_complete, zsh_complete or fish_complete"""
+"""the variable that shells set to request completions: bash_complete, zsh_complete or fish_complete"""
 HANDOVER = 0.00005
-"""seconds after which a waiting thread may go on"""
+"""seconds after which a waiting thread may take over: array operations on small runs are short"""
 
 
 class Commands(click.Group):
     """Subcommands that are imported when they are called, so that `gradely --version` is instant."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """Return the names in the order people meet them."""
+        """Return the names in the order of the help."""
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
@@ -105,15 +105,11 @@ def gradely(context: click.Context) -> None:
 
 
 class Terminated(BaseException):
-    """A signal asks the program to end; its number is the argument."""
+    """Raised by a signal that asks the program to end; its argument is the number of the signal."""
 
 
 def start(command: tuple[str, ...]) -> NoReturn:
-    """Run the command line, or one command of it, and leave with its exit code.
-
-    Modules are not torn down one by one at the end, which takes longer than evaluating a small run. Threads hand over
-    often, since array operations on a small run are short.
-    """
+    """Run the command line, or a single command, and exit with its exit code."""
     sys.setswitchinterval(HANDOVER)
     open_streams()
     _listen()
@@ -125,11 +121,11 @@ def start(command: tuple[str, ...]) -> NoReturn:
         code = run([*command, *expand(sys.argv[1:])])
     with suppress(OSError):
         sys.stderr.flush()
-    os._exit(code)
+    os._exit(code)  # tearing modules down takes longer than evaluating a small run
 
 
 def expand(words: list[str]) -> list[str]:
-    """Return the words of a command line, on Windows with files in place of patterns, which its shells leave alone."""
+    """Return the words of a command line; on Windows, whose shells do not expand patterns, with patterns expanded."""
     if sys.platform != "win32":
         return words
     from glob import glob
@@ -138,7 +134,7 @@ def expand(words: list[str]) -> list[str]:
 
 
 def _listen() -> None:
-    """Let signals raise, so that what was begun is cleaned up; those that are ignored stay ignored."""
+    """Let signals raise exceptions, so that commands clean up; signals that are ignored stay ignored."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("SIGTERM", "SIGHUP"):

@@ -1,4 +1,4 @@
-"""Options that several commands share. Those that belong together reach a command as one object."""
+"""Options that several commands share; related options are passed to a command as one object."""
 
 import os
 import re
@@ -28,36 +28,36 @@ if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
 CUT_OFFS = (1, 3, 5, 10, 20, 50, 100, 1000)
-"""what is offered after nDCG@"""
+"""the cut-offs that shells complete after nDCG@"""
 
 
 class PathType(StringParamType):
-    """A path, taken as it is; where it cannot be read, the reader says why."""
+    """A path, which is not checked here: its reader reports errors."""
 
     name = "path"
 
     def __init__(self, kind: str) -> None:
-        """Say whether it is a `file` or a `dir`, as shells complete them."""
+        """Take `file` or `dir`, the kind of path that shells complete."""
         self.kind = kind
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
-        """Leave it to the shell, which knows its files."""
+        """Leave completion to the shell."""
         from click.shell_completion import CompletionItem
 
         return [CompletionItem(incomplete, type=self.kind)]
 
 
 class MeasureType(StringParamType):
-    """The name of a measure, taken as it is."""
+    """The name of a measure, which is not checked here."""
 
     name = "measure"
 
     def __init__(self, *, words: tuple[str, ...] = ()) -> None:
-        """Take other words, too, like `all`."""
+        """Take additional words to complete, like `all`."""
         self.words = words
 
     def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":  # noqa: ARG002 - click's signature
-        """Complete the name, in any case of letters; after @, a cut-off."""
+        """Complete the name, ignoring case, or the cut-off after @."""
         from click.shell_completion import CompletionItem
 
         name, at, cut_off = incomplete.partition("@")
@@ -68,14 +68,14 @@ class MeasureType(StringParamType):
         return [CompletionItem(key, help=text) for key, text in names if key.lower().startswith(name.lower())]
 
     def names(self) -> dict[str, str | None]:
-        """Return what can be completed, each with a line of help."""
+        """Return the words to complete, each with a line of help."""
         from gradely.measures import ALL
 
         return {measure.name: (measure.__doc__ or "").partition("\n")[0] for measure in ALL} | dict.fromkeys(self.words)
 
 
 class FormatType(click.Choice[str]):
-    """A format of the output, by its name or by the ending that its files have."""
+    """An output format, by its name or its file extension."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the name of the format."""
@@ -87,27 +87,27 @@ MEASURE, MEASURE_OR_ALL = MeasureType(), MeasureType(words=("all",))
 
 
 class InputOptions(NamedTuple):
-    """How the files are to be read."""
+    """How to read the files, and which queries and documents count."""
 
     qrels_format: str | None = None
     run_format: str | None = None
     features: tuple[int, ...] = ()
     ascending: bool = False
     columns: dict[str, str | None] | None = None
-    """what tables call their columns"""
+    """the names of columns in tables, by role"""
     duplicates: str = "error"
     split: str | None = None
-    """of predictions of MTEB: the split that is read"""
+    """the split to read from MTEB predictions"""
     document_pattern: str | None = None
-    """what finds the document in the name of a passage; functions take it, since they say what it did"""
+    """the pattern of the document in the name of a passage"""
     only: str | None = None
     """a file of the queries that count"""
     exclude: str | None = None
-    """a file of documents that are dropped first"""
+    """a file of documents to drop from the rankings"""
     by: str | None = None
-    """a column of the qrels, or a file: the segment of each query"""
+    """a column of the qrels, or a file, with the segment of each query"""
     weights: str | None = None
-    """a column of the qrels, or a file: the weight of each query"""
+    """a column of the qrels, or a file, with the weight of each query"""
     subtopics: bool = False
     """whether judgments are by subtopic"""
     subtopic_weights: str | None = None
@@ -115,46 +115,43 @@ class InputOptions(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """What functions are told of how runs are read."""
+        """The options that public functions take as keywords, since their notes say what these did."""
         return {"duplicates": self.duplicates, "document_pattern": self.document_pattern}
 
     def for_measures(self, measures: Mapping[str, Measure]) -> "InputOptions":
-        """Return them with subtopics where one of the measures needs these."""
+        """Return the options, with subtopics if one of the measures needs them."""
         return self._replace(subtopics=self.subtopics or need_subtopics(measures))
 
 
 class Inputs(NamedTuple):
-    """The qrels, the runs that are to be read, and how they are to be measured."""
+    """The qrels, the runs to read, and the measures."""
 
     qrels: Qrels
     runs: dict[str, Callable[[], Run]]
-    """how to open each one, by name"""
+    """a function that opens each run, by name"""
     sizes: dict[str, float]
-    """how large the file of each one is, for the progress bar"""
+    """the size of each run's file, for the progress bar"""
     measures: dict[str, Measure]
 
     def bar(self, later: Mapping[str, float] | None = None) -> AbstractContextManager[Progress]:
-        """Return a progress bar over the runs, and over later work, which is a multiple of theirs.
-
-        Nobody sees it but on a terminal.
-        """
+        """Return a progress bar over the runs and later work, whose size is a multiple of theirs."""
         total = sum(self.sizes.values())
         return show_progress(self.sizes | {name: share * total for name, share in (later or {}).items()})
 
     def name_baselines(self, baselines: tuple[str, ...], purpose: str) -> list[str]:
-        """Return which runs are the baselines, named as they are or by their files; refuse a single run."""
+        """Return the names of the baselines, which may be given by name or file; refuse a single run."""
         if len(self.runs) < 2:
             raise click.UsageError(f"name at least two runs to {purpose}", click.get_current_context())
         return [name if name in self.runs else run_name(name) for name in baselines]
 
 
 def show_progress(sizes: Mapping[str, float]) -> AbstractContextManager[Progress]:
-    """Return a progress bar over pieces of work of these sizes, where there is a terminal to show it on."""
+    """Return a progress bar over pieces of work with these sizes; it does nothing without a terminal."""
     return Bar(sizes) if sys.stderr.isatty() else nullcontext(ignore)
 
 
 class Request(NamedTuple):
-    """What a command is to work on, as it was typed."""
+    """The arguments and options about input data, as the user typed them."""
 
     qrels: str
     runs: tuple[str, ...]
@@ -165,11 +162,11 @@ class Request(NamedTuple):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The policies as keywords of the command's function, and how runs are read, which it says in its notes."""
+        """The policies and the options of inputs that the command's function takes as keywords."""
         return self.policies | self.inputs.keywords
 
     def read(self, judgments: Qrels | None = None) -> Inputs:
-        """Read the qrels, unless they are there, and see which runs there are; each is opened when its turn comes."""
+        """Read the qrels, unless they are given, and list the runs, which are opened later, one at a time."""
         ties, subtopics = self.policies.get("ties", "expected"), self.inputs.subtopics
         measures = choose_measures(self.measures, ties, subtopics=subtopics)
         runs, sizes = list_runs(self.qrels, self.runs, self.inputs)
@@ -178,7 +175,7 @@ class Request(NamedTuple):
         return Inputs(qrels, runs, sizes, measures)
 
     def read_both(self, judge: str) -> tuple[Qrels, Inputs]:
-        """Read the human labels, and with the runs those of a judge, whose queries are those that count."""
+        """Read human labels, and the inputs with the labels of a judge, whose queries are those that count."""
         human = self._replace(inputs=self.inputs._replace(only=None, by=None))
         labels = read_judgments(judge, self.inputs, self.policies.get("threads"))
         data = human.read()
@@ -188,12 +185,9 @@ class Request(NamedTuple):
 def read_judgments(
     path: str, inputs: InputOptions, threads: int | None = None, judgments: Qrels | None = None
 ) -> Qrels:
-    """Read the qrels, unless they are there; return those of the queries that count, as the options say.
-
-    They have their segments, and what is excluded.
-    """
+    """Return the qrels of the queries that count, with segments, weights and exclusions, as the options say."""
     refuse_measure(path)
-    source = Source(path)  # held, since segments may come from the same pipe
+    source = Source(path)  # kept alive, since segments may come from the same pipe
     if judgments is None:
         judgments = read_qrels(
             source,
@@ -212,7 +206,7 @@ def read_judgments(
 def list_runs(
     qrels: str, runs: tuple[str, ...], inputs: InputOptions
 ) -> tuple[dict[str, Callable[[], Run]], dict[str, float]]:
-    """Return how to open each run and how large it is, by name; each feature of a LETOR file is a run."""
+    """Return functions that open the runs, and their sizes, by name; each feature of a LETOR file is a run."""
     if not runs and not inputs.features:
         problem = "name a run to evaluate, or a --feature of a LETOR file; a file of ragas rows has both: name it twice"
         raise click.UsageError(problem, click.get_current_context())
@@ -232,7 +226,7 @@ def list_runs(
 
 
 def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
-    """Open a run; a pipe is kept as long as its source is held, so that it can be read again."""
+    """Open a run; a pipe can be read again as long as its source is alive."""
     return open_run(
         source.path,
         format=inputs.run_format,
@@ -245,7 +239,7 @@ def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
 
 
 def refuse_measure(path: str) -> None:
-    """Raise where a measure stands in place of a file, as after `-m nDCG@10 MAP`."""
+    """Raise UsageError if a measure was given instead of a file, as in `-m nDCG@10 MAP`."""
     if os.path.exists(path):
         return
     with suppress(MeasureError):
@@ -258,7 +252,7 @@ def refuse_measure(path: str) -> None:
 
 
 def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = False) -> dict[str, Measure]:
-    """Return the measures asked for: the usual ones where none is named, all that the tie policy allows for `all`."""
+    """Return the selected measures, or the default ones; `all` selects every measure that supports the tie policy."""
     if "all" in measures:
         from gradely.measures import ALL, PLAIN
 
@@ -273,7 +267,7 @@ def choose_measures(measures: tuple[str, ...], ties: str, *, subtopics: bool = F
 
 
 def split_names(text: str) -> list[str]:
-    """Return the names of measures that stand between commas; commas in brackets and in names belong to a measure.
+    """Return the names of measures separated by commas, except for commas in brackets and in names of measures.
 
     So do commas before whole numbers, which are further cut-offs and refused by `parse`.
 
@@ -340,18 +334,18 @@ GROUPS = {
         *("by_query", "figure", "page", "pool", "title", "summary", "junit", "save", "safe_csv", "help"),
     ),
 }
-"""the options by what they are about, the most used ones first; the help of every command shows them so"""
+"""the groups of options in the help of every command, most used first"""
 
 
 LEFT = 28
-"""characters of the column of flags in a help; longer ones have a line of their own"""
+"""the width of the column of flags in help texts; longer flags have a line of their own"""
 
 
 class GroupedCommand(click.Command):
     """A command whose help shows its options in groups."""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options of each group; those that no group knows come first, since they are the command's own."""
+        """Write the options by group; options without a group come first, since they belong to this command alone."""
         every = (option for option in self.get_params(ctx) if isinstance(option, click.Option))
         records = {name_option(option): record for option in every if (record := option.get_help_record(ctx))}
         grouped = {name for names in GROUPS.values() for name in names}
@@ -365,25 +359,25 @@ class GroupedCommand(click.Command):
 
 
 def name_option(option: click.Option) -> str:
-    """Return what GROUPS calls an option: its keyword, or `help`, whatever click's own keyword for that is."""
+    """Return the name of an option in GROUPS, which is its keyword or `help`."""
     return "help" if "--help" in option.opts else str(option.name)
 
 
 command = partial(click.command, cls=GroupedCommand)
-"""makes a command of a function, as click.command does"""
+"""click.command with grouped options"""
 PICTURES = ("svg", "png")
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def pack(kind: Callable[..., Any], name: str, keys: tuple[str, ...], command: Command) -> Command:
-    """Return the command with these of its keywords made into one object."""
+    """Return the command with some of its keywords combined into one object."""
 
     @wraps(command)
     def wrapper(*args: Any, **keywords: Any) -> Any:
         together = kind(**{key: keywords.pop(key) for key in keys if key in keywords})
         return command(*args, **keywords, **{name: together})
 
-    return wrapper  # type: ignore[return-value]  # the same but for its keywords
+    return wrapper  # type: ignore[return-value]  # only its keywords differ
 
 
 def add_options(command: Command, *options: Callable[[Any], Any]) -> Command:
@@ -394,7 +388,7 @@ def add_options(command: Command, *options: Callable[[Any], Any]) -> Command:
 
 
 def _split_measures(_context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> tuple[str, ...]:
-    """Return all names, of which several may stand in one value."""
+    """Return all names; a value may have several, separated by commas."""
     return tuple(name for value in values for name in split_names(value))
 
 
@@ -418,7 +412,7 @@ def measures(
         type=kind,
         metavar="MEASURE",
         callback=_split_measures,
-        help=f"A measure, like nDCG@10 or 'AP(rel=2)', or several with commas between them; repeatable.{more} "
+        help=f"A measure, like nDCG@10 or 'AP(rel=2)', or several separated by commas; repeatable.{more} "
         f"[default: {', '.join(default)}]",
     )(command)
 
@@ -429,13 +423,13 @@ samples = click.option(
     default=SAMPLES,
     show_default=True,
     metavar="N",
-    help="Orders of tied documents that --ties sampled draws for a query, an even number.",
+    help="Number of random orders that --ties sampled draws per query; must be even.",
 )
-"""adds --samples, which is packed with the settings: it stands above them"""
+"""adds --samples, which must be applied after `settings`, since it is packed with them"""
 
 
 def settings(*names: str) -> Callable[[Command], Command]:
-    """Add --ties, --seed, --precision, --queries, --judged-only and --threads, or those that are named."""
+    """Add the named options of SETTINGS, or all of them."""
     selected = [name for name in SETTINGS if name in names] if names else list(SETTINGS)
 
     def add(command: Command) -> Command:
@@ -446,7 +440,7 @@ def settings(*names: str) -> Callable[[Command], Command]:
 
 
 def _columns(_context: click.Context, _parameter: click.Parameter, value: str | None) -> dict[str, str | None] | None:
-    """Take query=uid,document=iid apart; label= alone says that there are no labels."""
+    """Parse query=uid,document=iid into a dict; `label=` means that there are no labels."""
     if value is None:
         return None
     pairs = [pair.partition("=") for pair in value.split(",")]
@@ -460,7 +454,7 @@ def _columns(_context: click.Context, _parameter: click.Parameter, value: str | 
 
 
 def inputs(command: Command, *, whole: bool = False) -> Command:
-    """Add the options that say how to read the files and, unless files are read whole, what of them counts."""
+    """Add the options that say how to read the files and, unless `whole`, which queries and documents count."""
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         qrels_format,
@@ -471,12 +465,12 @@ def inputs(command: Command, *, whole: bool = False) -> Command:
 
 
 def suite_inputs(command: Command) -> Command:
-    """Add the options that say how to read the files of a suite, and documents that are dropped first."""
+    """Add the options that say how to read the files of a suite, and --exclude."""
     return add_options(inputs(command, whole=True), SELECTION[1])
 
 
 def runs_alone(command: Command) -> Command:
-    """Add RUNS, without QRELS, and the options that say how to read them and which queries count."""
+    """Add RUNS without QRELS, the options that say how to read them, and --only."""
     return add_options(
         pack(InputOptions, "inputs", InputOptions._fields, command),
         click.argument("runs", nargs=-1, type=FILE),
@@ -486,14 +480,14 @@ def runs_alone(command: Command) -> Command:
 
 
 def request(command: Command) -> Command:
-    """Add QRELS and RUNS and the options of inputs, and pack them with measures and settings into one object."""
+    """Add QRELS, RUNS and the options of inputs, combined with measures and settings into one object."""
     return files(inputs(pack(Request, "request", Request._fields, command)))
 
 
 def output(command: Command, digits: int = 4, *, pictures: bool = False, others: tuple[str, ...] = ()) -> Command:
-    """Add --format, --digits and -o, which may name a picture where the command draws one.
+    """Add --format, --digits, --safe-csv and -o, which may name a picture if the command draws one.
 
-    `others` are endings of files that the command writes by itself.
+    `others` are extensions of files that the command itself writes.
     """
     endings = ".csv, .tsv, .json, .md, .tex, .html or .txt"
     picture = ", or .svg or .png for a chart, with the text on standard output" if pictures else ""
@@ -503,7 +497,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False, others:
             "--format",
             "form",
             type=FormatType([*FORMATS, "json"]),
-            help="Output format; md and tex work, too.  [default: by the extension of -o, else table]",
+            help="Output format; md and tex also work.  [default: by the extension of -o, else table]",
         ),
         click.option(
             "--digits",
@@ -535,7 +529,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False, others:
 def _settle_output(
     form: str | None, digits: int, path: str | None, *, pictures: bool = False, others: tuple[str, ...] = ()
 ) -> OutputOptions:
-    """Take the format from the ending of the file where none is named; refuse an ending that says nothing."""
+    """Return the output options; the default format follows from the extension of the file, which must be known."""
     check_output(path)
     ending = (path or "").rpartition(".")[2].lower()
     picture = ending if pictures and ending in PICTURES else None
@@ -545,19 +539,19 @@ def _settle_output(
 
 
 def choice(flag: str, choices: Iterable[str], default: str, text: str) -> Callable[[Command], Command]:
-    """Return an option that takes one of several words."""
+    """Return an option with a fixed set of choices."""
     return click.option(flag, type=click.Choice(list(choices)), default=default, show_default=True, help=text)
 
 
 def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Command], Command]:
-    """Return an option that takes a whole number, with a lower limit."""
+    """Return an option that takes an integer of at least `least`."""
     return click.option(
         flag, type=click.IntRange(min=least), default=default, show_default=True, metavar="N", help=text
     )
 
 
 def read_slope(_context: click.Context, _parameter: click.Parameter, value: str) -> str | int:
-    """Return the slope as the library has it."""
+    """Return the slope as public functions take it."""
     return 1 if value == "1" else value
 
 
@@ -567,21 +561,21 @@ slope = click.option(
     default="auto",
     show_default=True,
     callback=read_slope,
-    help="How far the means follow the judge. auto: as far as the human labels say, with intervals calibrated on the "
-    "judge's values; least-squares: the same by the textbook; 1: wholly.",
+    help="How closely the means follow the judge. auto: as estimated from the human labels, with intervals calibrated "
+    "on the judge's values; least-squares: the textbook estimate; 1: fully.",
 )
 judge = click.option(
     "--judge",
     type=FILE,
     metavar="QRELS",
-    help="Labels of a judge, such as a language model, for more queries than people judged: both are combined, as "
-    "`gradely estimate` does.",
+    help="Labels of a judge, such as a language model, for more queries than people judged; both are combined as in "
+    "`gradely estimate`.",
 )
 alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
 holes = click.option(
     "--holes",
     is_flag=True,
-    help="Say what the labels of unjudged documents could change; reads the runs again.",
+    help="Show what the labels of unjudged documents could change; this reads the runs again.",
 )
 qrels_format = click.option(
     "--qrels-format",
@@ -604,7 +598,7 @@ by_segment = click.option(
     metavar="COLUMN|FILE",
     help="Show means by segment: a column of the qrels, or a table with columns query and segment.",
 )
-"""adds --by, which is read with the other options of inputs: it stands above them"""
+"""adds --by, which must be applied after `inputs`, since it is packed with them"""
 RUN_INPUTS = (
     click.option(
         "--run-format", type=click.Choice(INPUTS), metavar="FORMAT", help=f"Format of the runs: {', '.join(INPUTS)}."
@@ -622,17 +616,17 @@ RUN_INPUTS = (
         "--columns",
         callback=_columns,
         metavar="ROLE=NAME,…",
-        help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= says "
-        "that there are no labels, and that every row is relevant.",
+        help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= means "
+        "that there are no labels and every row is relevant.",
     ),
-    click.option("--split", help="The split of predictions of MTEB to read, like test or default/test."),
+    click.option("--split", help="The split to read from MTEB predictions, like test or default/test."),
     click.option(
         "--document-pattern",
         metavar="REGEX",
-        help="Make documents of passages in runs: what the group matches names the document, as in '^(.*)#'. The best "
-        "passage counts, unless --duplicates says otherwise.",
+        help="Merge passages in runs into documents: the group of this pattern matches the document id, as in "
+        "'^(.*)#'. The best passage counts, unless --duplicates says otherwise.",
     ),
-    choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query, also in runs."),
+    choice("--duplicates", DUPLICATES, "error", "What to do with duplicate documents of a query in qrels and runs."),
 )
 """the options of inputs that say how to read runs"""
 SUBTOPICS = (
@@ -646,7 +640,7 @@ SUBTOPICS = (
         "--subtopic-weights",
         type=FILE,
         metavar="FILE",
-        help="How likely it is that a user means each subtopic: query, subtopic and weight, in lines or in a table.",
+        help="Probability that a user means each subtopic: lines or a table of query, subtopic and weight.",
     ),
 )
 """the options of inputs for judgments by subtopic"""
@@ -666,7 +660,7 @@ weights = click.option(
     metavar="COLUMN|FILE",
     help="Weigh queries in means: a column of the qrels, or a table with columns query and weight.",
 )
-"""adds --weights, which is read with the other options of inputs: it stands above them"""
+"""adds --weights, which must be applied after `inputs`, since it is packed with them"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
     "ties": choice(
         "--ties",
@@ -674,7 +668,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "expected",
         "Tie policy. expected: the exact mean over all orders of tied documents; trec: by document id, as trec_eval "
         "does; order: as in the input; random: shuffled with --seed; best, worst: the order that is best or worst for "
-        "each measure; sampled: exact where it can be, else the mean of some orders drawn with --seed.",
+        "each measure; sampled: the exact mean if it is known, else the mean of random orders drawn with --seed.",
     ),
     "seed": count("--seed", 0, "Random seed.", least=0),
     "precision": choice(
@@ -704,7 +698,7 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Number of threads, which changes no result.  [default: one per processor]",
+        help="Number of threads; results do not depend on it.  [default: one per processor]",
     ),
 }
 """the options of Settings by name, in the order of the help"""

@@ -1,4 +1,4 @@
-"""Measures of cumulated gain: DCG, nDCG, NDCNG, nDCGφ, SDCG."""
+"""Measures of cumulative gain: DCG, nDCG, NDCNG, nDCGφ, SDCG."""
 
 import math
 import re
@@ -190,17 +190,17 @@ def expect_share_of_ideal(measure: "nDCG", batch: UncertainBatch) -> Expected:
 
 
 class DCG(Discounted):
-    """Discounted cumulated gain.
+    """Discounted cumulative gain.
 
         DCG@k = Σ_{i<=k} G(relevance at rank i) / D(i)
 
     The gain G of relevance g is g itself (`linear`), 2^g - 1 (`exp`) or taken from a table {label: gain}. The discount
     D at rank i is log2(i+1) (`log2`), i (`zipf`), max(1, log2 i) (`letor`), the logarithm to any base b from rank b on
-    (`jk(b)`; `jk(10)`, or `jk10`, is the default of the toolkit MATTERS) or 1 (`none`, which gives cumulated gain). A
+    (`jk(b)`; `jk(10)`, or `jk10`, is the default of the toolkit MATTERS) or 1 (`none`, which gives cumulative gain). A
     value beyond the range of numbers, as for `exp` from labels of 1024, is an error.
 
     Ties: each document of a tie group gets the mean of 1/D over the group's places. No relevant document: 0.
-    Reference: Järvelin and Kekäläinen, Cumulated gain-based evaluation of IR techniques (2002); ties: McSherry and
+    Reference: Järvelin and Kekäläinen, Cumulative gain-based evaluation of IR techniques (2002); ties: McSherry and
     Najork (2008).
 
     >>> from gradely import DCG, from_arrays
@@ -251,7 +251,7 @@ class DCG(Discounted):
 
 
 class nDCG(Discounted):  # noqa: N801 - the field's name
-    """Discounted cumulated gain over that of the ideal ranking.
+    """Discounted cumulative gain over that of the ideal ranking.
 
         nDCG@k = DCG@k / (DCG@k of the pool sorted by gain)
 

@@ -35,7 +35,7 @@ class Blend(NamedTuple):
     last: Array
     """[Q, 1] the number of documents with a gain, which is the length of the ideal ranking"""
     gain: Array
-    """[Q, B + 1] cg*_i, the cumulated gain of the ideal ranking at ranks 0, 1, …, constant after its end"""
+    """[Q, B + 1] cg*_i, the cumulative gain of the ideal ranking at ranks 0, 1, …, constant after its end"""
     weights: Sums
     """[Q, B + 1] the sums of 1/D_i over the first 0, 1, … ranks"""
     offsets: Sums

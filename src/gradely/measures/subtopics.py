@@ -313,7 +313,7 @@ class OverGreedy(Novel):
 
 
 class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
-    """Discounted cumulated gain with novelty: a document counts less for a subtopic that was covered above.
+    """Discounted cumulative gain with novelty: a document counts less for a subtopic that was covered above.
 
         α-DCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over S·Σ_{i<=k} (1-α)^(i-1) / log2(i+1)
 
@@ -337,7 +337,7 @@ class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
 
 
 class alpha_nDCG(DiscountedByLog, OverGreedy):  # noqa: N801 - the field's name
-    """Discounted cumulated gain with novelty, over that of a greedy ideal ranking.
+    """Discounted cumulative gain with novelty, over that of a greedy ideal ranking.
 
         α-nDCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over the same of the greedy ideal
 
