@@ -150,13 +150,13 @@ def test_the_command_knows_floors_and_margins(demo, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--min", "R@10"], "--min 'R@10': give a measure and the least that it may be, like R@10=0.85"),
+        (["--min", "R@10"], "--min 'R@10': give a measure and its least value, like R@10=0.85"),
         (["--min", "R@10=high"], "--min 'R@10=high': give a measure"),
         (["--min", "=0.5"], "--min '=0.5': give a measure"),
-        (["--min", "R@10=0.3", "--min", "recall_10=0.4"], "--min 'recall_10=0.4': R@10 has a floor already, 0.3"),
+        (["--min", "R@10=0.3", "--min", "recall_10=0.4"], "--min 'recall_10=0.4': R@10 already has a floor, 0.3"),
         (["--min", "R@10=85"], "R@10 is at most 1, so that a floor of 85 always fails; give 0.85 for 85 points"),
-        (["--min", "R@10=0.3", "--max-drop", "0.1"], "--max-drop takes a --baseline"),
-        (["--min", "R@10=0.3", "--non-inferior", "0.1"], "--non-inferior takes a --baseline"),
+        (["--min", "R@10=0.3", "--max-drop", "0.1"], "--max-drop needs a --baseline"),
+        (["--min", "R@10=0.3", "--non-inferior", "0.1"], "--non-inferior needs a --baseline"),
         (["--baseline", "lexical.run", "--max-drop", "0.1", "--non-inferior", "0.1"], "give --max-drop or"),
         (["--baseline", "lexical.run", "--non-inferior", "x"], "--non-inferior 'x': give a number like 0.01"),
         (["--baseline", "lexical.run", "--junit", "-"], "-: the result is written to standard output"),

@@ -88,6 +88,6 @@ def test_the_command(tmp_path, capfdbinary):
     assert gradely_command([*command, "--levels", "x", str(other)]) == 2
     for by in ("score", "rank"):
         assert gradely_command([*command, "--levels", "1,2", "--graded-by", by, str(other)]) == 2
-        assert b"--levels grades by depth instead of by score or rank: leave out" in capfdbinary.readouterr().err
+        assert b"--levels grades by depth, not by score or rank: leave out" in capfdbinary.readouterr().err
     assert gradely_command(["evaluate", str(user), str(other), "--graded-by", "rank"]) == 2
     assert b"--qrels-from-run" in capfdbinary.readouterr().err
