@@ -598,7 +598,7 @@ def test_the_command_writes_what_to_judge(demo, capfd):
 
 COMMANDS = {
     "--judge 5 --simulate": "--judge and --simulate cannot be combined: leave one of them out",
-    "--labels 0,a": "expected numbers separated by commas, like 0,1,2,3; found 0,a",
+    "--labels 0,a": "expected numbers separated by commas, like 1,0.5,0.1; found 0,a",
     "--labels 0,1 --top 3": "state either the labels of unjudged documents or, with top, the end of a scale; not both",
     "--ties best": "ties='best' chooses the order of ties by the labels, which are open here",
     "--queries run": "queries='run' counts queries without any judgments: use 'qrels' or 'both'",

@@ -12,14 +12,6 @@ from gradely.judgments.holes import DEFAULT, holes
 from gradely.judgments.judging import simulate_judging
 
 
-def _labels(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[float] | None:
-    """Parse a list of labels like 0,1,2,3."""
-    try:
-        return None if value is None else [float(label) for label in value.split(",")]
-    except ValueError:
-        raise click.BadParameter(f"expected numbers separated by commas, like 0,1,2,3; found {value}") from None
-
-
 @options.command("holes")
 @click.option(
     "--judge",
@@ -36,7 +28,7 @@ def _labels(_context: click.Context, _parameter: click.Parameter, value: str | N
 )
 @click.option(
     "--labels",
-    callback=_labels,
+    callback=options.read_numbers,
     metavar="LABELS",
     help="Labels that an unjudged document may have, like 0,1,2,3.  [default: those of the qrels]",
 )

@@ -550,6 +550,14 @@ def count(flag: str, default: int, text: str, least: int = 1) -> Callable[[Comma
     )
 
 
+def read_numbers(_context: click.Context, _parameter: click.Parameter, value: str | None) -> list[float] | None:
+    """Parse a list of numbers like 1,0.5,0.1."""
+    try:
+        return None if value is None else [float(number) for number in value.split(",")]
+    except ValueError:
+        raise click.BadParameter(f"expected numbers separated by commas, like 1,0.5,0.1; found {value}") from None
+
+
 def read_slope(_context: click.Context, _parameter: click.Parameter, value: str) -> str | int:
     """Return the slope as public functions take it."""
     return 1 if value == "1" else value

@@ -10,23 +10,13 @@ from gradely.cli.correlate import correlate_runs, selection_options
 from gradely.comparison.correlate import LEAST, LEAST_NONRELEVANT, POOLS, RATES, pools
 
 
-def shares(context: click.Context, parameter: click.Parameter, text: str) -> list[float]:
-    """Parse a list of rates like 1.0,0.5."""
-    try:
-        return [float(rate) for rate in text.split(",")]
-    except ValueError:
-        raise click.BadParameter(
-            f"expected shares of the pool, like 1.0,0.5,0.1; found {text}", context, parameter
-        ) from None
-
-
 @options.command("pools")
 @options.measures
 @click.option(
     "--rates",
     default=",".join(map(str, RATES)),
     show_default=True,
-    callback=shares,
+    callback=options.read_numbers,
     help="Shares of the pool to keep.",
 )
 @options.count("--repeat", 10, "Number of draws.")
