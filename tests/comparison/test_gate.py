@@ -423,13 +423,17 @@ def test_the_digest_is_of_the_judgments_and_not_of_their_order():
         (None, {"measures": ["AP"]}, "has no AP, only RR"),
         (None, {"qrels": {"q0": {"d": 1}}}, "saved with other judgments"),
         (('"version": 1', '"version": 2'), {}, "version 2; this reads version 1"),
-        (("1.0", "NaN"), {}, "nan is no value of a measure"),
+        (("1.0", "NaN"), {}, "nan is not a value of a measure"),
         (("[1.0]", "[1.0, 2.0]"), {}, "broken saved scores"),
         (('"judgments"', '"judgements"'), {}, "broken saved scores"),
         (("}", ""), {}, "cannot be read as saved scores"),
         (('"measures"', '"weights": [1], "measures"'), {}, "weights are numbers above 0, one for each query"),
         (('"measures"', f'"weights": {[0] * 12}, "measures"'), {}, "weights are numbers above 0, one for each query"),
-        (('"measures"', f'"weights": [{", ".join(["true"] * 12)}], "measures"'), {}, "True is no value of a measure"),
+        (
+            ('"measures"', f'"weights": [{", ".join(["true"] * 12)}], "measures"'),
+            {},
+            "True is not a value of a measure",
+        ),
     ],
 )
 def test_saved_scores_that_do_not_fit_are_refused(tmp_path, change, options, message):

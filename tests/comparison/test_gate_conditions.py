@@ -262,7 +262,7 @@ def test_systems_that_are_not_there_are_refused(arguments, message):
 def test_what_a_gate_on_a_suite_cannot_take_is_refused():
     with pytest.raises(gradely.DataError, match="maybe"):
         gradely.suite(SUITE, ["RR"]).gate("b", "a", undecided="maybe")
-    with pytest.raises(gradely.DataError, match="alpha of a gate is below"):
+    with pytest.raises(gradely.DataError, match="alpha of a gate must be below"):
         gradely.suite(SUITE, ["RR"], alpha=0.5).gate("b", "a")
     runs = {"v": SUITE["v"]["runs"]["a"], "w": SUITE["w"]["runs"]["c"]}
     apart = {name: {"qrels": SUITE[name]["qrels"], "runs": {"ac"[name == "w"]: run}} for name, run in runs.items()}

@@ -520,10 +520,10 @@ BAD = {
     "[v]\nqrels = 1 2": "s.toml: cannot be read as TOML: Expected newline or end of document after a statement "
     "(at line 2, column 11)",
     "": "s.toml: the file is empty",
-    "measures = ['AP']": "s.toml: there is no collection: write [covid], and below it",
+    "measures = ['AP']": "s.toml: there is not a collection: write [covid], and below it",
     "measures = ['AP', 3]": "s.toml: measures is ['AP', 3]: write it like measures",
     "measures = 3": 's.toml: measures is 3: write it like measures = ["nDCG@10", "R@100"]',
-    "measure = 'AP'": 's.toml: measure is no collection: write [covid], and below it qrels = "covid.qrels" and '
+    "measure = 'AP'": 's.toml: measure is not a collection: write [covid], and below it qrels = "covid.qrels" and '
     'runs.bm25 = "covid.bm25.run". Did you mean measures?',
     "[v]\nqrels = 'q'": "s.toml: v has no runs: write",
     "[v]\nruns.a = 'q'": "s.toml: v has no qrels: write",
@@ -531,7 +531,7 @@ BAD = {
     "[v]\nqrels = 'q'\nruns.a = 'r'\nmeasures = ['AP']": "s.toml: v: a collection has no measures: "
     "it goes above the first collection",
     "[v]\nqrels = 'q'\nruns.a = []": "s.toml: v: a has no runs: give at least one file",
-    "[v]\nqrels = 'q'\nruns.a = 5": "s.toml: v: a is the path of a file; found 5",
+    "[v]\nqrels = 'q'\nruns.a = 5": "s.toml: v: a must be the path of a file; found 5",
     "[v]\nqrels = 'q'\nruns.a = '*.none'": "s.toml: v: a: no file matches *.none",
     "[v]\nqrels = 'v.qrels'\nruns.a = 'none.run'": "v.qrels: no such file",
 }

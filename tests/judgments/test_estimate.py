@@ -113,7 +113,7 @@ def refusal(*args, **keywords):
 
 def test_what_cannot_be_estimated_is_refused_in_one_line():
     few = {query: HUMAN[query] for query in list(HUMAN)[:4]}
-    assert "people judged 4 queries that the judge labelled, too, and an estimate takes at least 5" in refusal(
+    assert "people judged 4 queries that the judge also labelled, and an estimate needs at least 5" in refusal(
         few, RUNS, ["AP"], judge=LLM
     )
     other = {f"x{query}": of for query, of in HUMAN.items()}
@@ -123,7 +123,7 @@ def test_what_cannot_be_estimated_is_refused_in_one_line():
     assert "the slope must be 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
     assert "alpha must be a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
     kinds = {query: "rare" if i < 6 else "usual" for i, query in enumerate(QUERIES)}
-    assert "people judged 2 queries of the segment 'rare', and each takes at least 5" in refusal(
+    assert "people judged 2 queries of the segment 'rare', and each segment needs at least 5" in refusal(
         HUMAN, RUNS, ["AP"], judge=LLM, by=kinds
     )
     del kinds["q39"]

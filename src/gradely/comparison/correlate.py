@@ -393,9 +393,9 @@ class Draws(NamedTuple):
 def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:
     """Raise DataError for invalid rates, numbers of draws, and minimum numbers of documents."""
     if not rates or not all(0 < rate <= 1 for rate in rates):
-        raise DataError(f"rates are shares of the pool, above 0 and up to 1; found {', '.join(map(str, rates))}")
+        raise DataError(f"rates must be shares of the pool, above 0 and at most 1; found {', '.join(map(str, rates))}")
     if repeat < 1:
-        raise DataError(f"pools are drawn at least once; found repeat={repeat}")
+        raise DataError(f"repeat must be at least 1; found {repeat}")
     for name, value in (("least", least), ("least_nonrelevant", least_nonrelevant)):
         if value < 0:
             raise DataError(f"at least 0 documents of each query and grade stay judged; found {name}={value}")

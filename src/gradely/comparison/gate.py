@@ -357,7 +357,7 @@ def _read_values(rows: dict[str, list[Any]], measures: list[str]) -> Floats:
 
 def _finite(value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{value!r} is no value of a measure")
+        raise ValueError(f"{value!r} is not a value of a measure")
     return value
 
 
@@ -565,7 +565,7 @@ def gate(
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
     check_choice("undecided", undecided, UNDECIDED)
     if alpha >= 0.5:
-        raise DataError(f"alpha of a gate is below 0.5, since its tests are one-sided; found {alpha!r}")
+        raise DataError(f"alpha of a gate must be below 0.5, since its tests are one-sided; found {alpha!r}")
     policy, only = split_queries(queries)
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern

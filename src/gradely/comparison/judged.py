@@ -93,7 +93,7 @@ class JudgedRuns(NamedTuple):
         if here.sum() < FEWEST:
             raise DataError(
                 f"by: people judged {count_of(int(here.sum()), 'query')} of the segment {clip(segment)}, and each "
-                f"takes at least {FEWEST}: judge more of it, or put segments together"
+                f"segment needs at least {FEWEST}: judge more queries, or merge segments"
             )
         queries = list(compress(self.queries, here.tolist()))
         values = self.human[:, here], self.judged[:, chosen]
@@ -160,8 +160,8 @@ def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels,
         raise DataError(f"{human.name} and the judge's {judge.name} have no query in common; {theirs}")
     if len(common) < FEWEST:
         raise DataError(
-            f"{human.name}: people judged {count_of(len(common), 'query')} that the judge labelled, too, and an "
-            f"estimate takes at least {FEWEST}: judge more (`gradely sample` draws them)"
+            f"{human.name}: people judged {count_of(len(common), 'query')} that the judge also labelled, and an "
+            f"estimate needs at least {FEWEST}: judge more (`gradely sample` draws them)"
         )
     lost = [query for query in human.queries if query not in judge.index]
     text = "{have} human labels and none of the judge, and {are} left out"

@@ -77,7 +77,7 @@ class Design(NamedTuple):
             raise DataError(f"{self.test} holds for its whole family at once: use it with correction 'none'")
         check_alpha(self.alpha)
         if self.resamples < 1:
-            raise DataError(f"the number of resamples is at least 1; found {self.resamples!r}")
+            raise DataError(f"the number of resamples must be at least 1; found {self.resamples!r}")
         if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
             raise DataError(f"rope is the equivalence margin, a number above 0 like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))

@@ -64,7 +64,7 @@ def read_suite(path: Any) -> SuiteFile:
     for name, entry in content.items():
         if not isinstance(entry, dict):
             hint = did_you_mean(name, ("measures", "baseline"))
-            raise InputError(f"{source.name}: {name} is no collection: write {EXAMPLE}.{hint}")
+            raise InputError(f"{source.name}: {name} is not a collection: write {EXAMPLE}.{hint}")
         _check_keys(f"{source.name}: {name}", entry)
         runs = entry["runs"]
         if not isinstance(runs, dict) or not runs:
@@ -79,7 +79,7 @@ def read_suite(path: Any) -> SuiteFile:
                 is_column = key == "weights" and not os.path.exists(path)
                 collections[name][key] = entry[key] if is_column else path
     if not collections:
-        raise InputError(f"{source.name}: there is no collection: write {EXAMPLE}")
+        raise InputError(f"{source.name}: there is not a collection: write {EXAMPLE}")
     return SuiteFile(measures, baselines, collections)
 
 
@@ -136,7 +136,7 @@ def _check_keys(where: str, entry: Mapping[str, Any]) -> None:
 
 def _path(folder: str, path: Any, where: str) -> str:
     if not isinstance(path, str) or not path:
-        raise InputError(f"{where} is the path of a file; found {path!r}")
+        raise InputError(f"{where} must be the path of a file; found {path!r}")
     return os.path.join(folder, path)
 
 

@@ -137,7 +137,9 @@ def gate_suite(
     max_drop, undecided = settle_limits(max_drop, non_inferior, undecided)
     check_choice("undecided", undecided, UNDECIDED)
     if suite.design.alpha >= 0.5:
-        raise DataError(f"alpha of a gate is below 0.5, since its tests are one-sided; found {suite.design.alpha!r}")
+        raise DataError(
+            f"alpha of a gate must be below 0.5, since its tests are one-sided; found {suite.design.alpha!r}"
+        )
     for name in [new] if baseline is None else [new, baseline]:
         if name not in suite.systems:
             raise DataError(f"no system {clip(name)} in this suite.{did_you_mean(name, suite.systems)}")

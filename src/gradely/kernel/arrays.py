@@ -477,7 +477,7 @@ def _sizes(group: Any, length: int) -> Ints:
     sizes = to_numpy(group) if is_array(group) else np.asarray(group)
     integers = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
     if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
-        raise DataError("group holds how many documents each query has: whole numbers, one per query")
+        raise DataError("group must have the number of documents of each query, as whole numbers")
     if int(integers.sum()) != length:
         hint = "; if it holds the query of each document, call it qid" if len(integers) == length else ""
         raise DataError(f"the sizes in group add up to {int(integers.sum()):,}, but there are {length:,} scores{hint}")
