@@ -286,8 +286,8 @@ def test_the_commands_speak_every_format(demo, capfd, command):
         (["correlate", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
         (["correlate", "qrels.txt", "dense.run", "dense.run"], "named twice"),
         (["pools", "qrels.txt", "dense.run", "lexical.run", "--topics", "few-high", "--level", "9"], "levels are"),
-        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "1,2"], "above 0 and up to 1; found 1.0, 2.0"),
-        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "half"], "like 1.0,0.5,0.1"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "1,2"], "above 0 and at most 1; found 1.0, 2.0"),
+        (["pools", "qrels.txt", "dense.run", "lexical.run", "--rates", "half"], "like 1,0.5,0.1"),
     ],
 )
 def test_errors_are_one_line(demo, capfd, arguments, said):
@@ -344,7 +344,7 @@ def test_the_usual_pools():
     assert found.rates == [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05]
     assert found.tau.shape == (10, 11, 1)
     assert found.tables()[0].rows[0][1] == "1.00 [1.00, 1.00]"
-    with pytest.raises(gradely.DataError, match="above 0 and up to 1; found 0"):
+    with pytest.raises(gradely.DataError, match="above 0 and at most 1; found 0"):
         gradely.pools(TIED, TIED_RUNS, ["AP"], rates=[0.0])
 
 

@@ -260,7 +260,7 @@ def test_the_command_refuses_in_one_line(files, capfd):
     assert run(["sample", "llm.qrels", "-n", "50"]) == 2
     assert "cannot draw 50 of 40 queries" in capfd.readouterr().err
     assert run(["sample", "llm.qrels", "-n", "5", "--pool", "pool.csv"]) == 2
-    assert "name them" in capfd.readouterr().err and not (files / "pool.csv").exists()
+    assert "--pool needs runs" in capfd.readouterr().err and not (files / "pool.csv").exists()
 
 
 def test_a_sample_is_drawn_by_its_seed_alone(files, capfd):
