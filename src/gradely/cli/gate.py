@@ -171,7 +171,7 @@ def gate_on_runs(
     if baseline is None and files.save is None and not floors:
         raise click.UsageError("name a --baseline to compare with, a floor with --min, or a file to --save", context)
     if baseline is None and (drops or margins):
-        raise click.UsageError(f"--{'max-drop' if drops else 'non-inferior'} takes a --baseline", context)
+        raise click.UsageError(f"--{'max-drop' if drops else 'non-inferior'} needs a --baseline", context)
     measures = measures or tuple(earlier.measures if earlier else ())
     names = choose_measures(measures, policies["ties"])
     limits = read_drops(drops, margins, names) if baseline is not None else {}
@@ -295,10 +295,10 @@ def read_floors(minimum: tuple[str, ...]) -> dict[str, float]:
     for text in minimum:
         measure, floor = split_number(text)
         if not measure or floor is None:
-            raise InputError(f"--min {text!r}: give a measure and the least that it may be, like R@10=0.85")
+            raise InputError(f"--min {text!r}: give a measure and its least value, like R@10=0.85")
         name = str(parse(measure))
         if name in floors:
-            raise InputError(f"--min {text!r}: {name} has a floor already, {floors[name]:g}")
+            raise InputError(f"--min {text!r}: {name} already has a floor, {floors[name]:g}")
         floors[name] = floor
     return check_floors(floors)
 
