@@ -200,7 +200,7 @@ def test_other_measures_are_refused_by_name(name):
         ({}, "with group=sizes or qid=ids"),
         ({"group": [2], "qid": [1, 1]}, "give one of them"),
         ({"group": [3]}, "add up to 3, but there are 2"),
-        ({"group": [-1, 3]}, "how many documents each query has"),
+        ({"group": [-1, 3]}, "the number of documents of each query"),
         ({"qid": [1]}, "2 scores and qid of shape"),
         ({"group": [2], "sigma": 0}, "sigma, the slope"),
         ({"group": [2], "truncation": 0}, "truncation must be"),
