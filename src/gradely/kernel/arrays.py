@@ -1,10 +1,10 @@
-"""From arrays to a Batch, in the caller's array library and on its device.
+"""Batches from arrays, in the caller's array library and on its device.
 
     from_arrays  scores and labels with one row per query
-    from_groups  scores and labels of all queries in a row, and which query each belongs to
-    from_ids     ranked ids and labelled ids, one row per query
+    from_groups  flat scores and labels of all queries, and the query of each document
+    from_ids     ranked ids and labelled ids with one row per query
 
-Tied documents stand in the order of their labels, so that no order of input changes a digit.
+Tied documents are sorted by label, so the order of the input changes no digit.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +27,9 @@ from gradely.settings import ArrayTies, check_seed, check_ties
 
 Ints = npt.NDArray[np.int64]
 MANY = 1 << 24
-"""cells of a block on other libraries than NumPy: enough for a graphics card, few enough for its memory"""
+"""cells of a block in libraries other than NumPy: enough to occupy a graphics card, few enough for its memory"""
 FIELDS = ("grade", "judged", "pool", "pooled", "retrieved")
-"""what a Batch has besides the places of documents"""
+"""the fields of a Batch that do not hold places"""
 
 
 def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies = "expected", seed: int = 0) -> Batch:
@@ -52,7 +52,7 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
 
 
 def in_order(labels: Array) -> Batch:
-    """Return the Batch of one query whose documents are ranked as their labels stand, [K]."""
+    """Return the Batch of one query whose documents are ranked in the order of their labels, [K]."""
     xp = namespace(labels)
     return rank_documents(xp.zeros_like(labels)[None, :], labels[None, :], None, "order")
 
@@ -63,7 +63,7 @@ def are_by_subtopic(scores: Any, labels: Any) -> bool:
 
 
 def _dimensions(values: Any) -> int:
-    """Return how many dimensions an array has, or how deep lists are nested."""
+    """Return the number of dimensions of an array or nested list."""
     depth = 0
     while isinstance(values, list | tuple) and values:
         depth, values = depth + 1, values[0]
@@ -71,10 +71,10 @@ def _dimensions(values: Any) -> int:
 
 
 def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
-    """Return the Batch of scores [Q, K] and labels [Q, K, S]; a document's own label is the highest that it has.
+    """Return the Batch of scores [Q, K] and labels [Q, K, S]; the label of a document is its highest by subtopic.
 
-    Tied documents, and those of a pool, are in the order of their labels, of the first subtopic first, so that no order
-    of the input changes a digit.
+    Tied documents and pools are sorted by the label of the first subtopic, then of the second, and so on, so the order
+    of the input changes no digit.
     """
     if ties == "random":
         raise DataError("ties='random' is not for labels by subtopic: shuffle the documents, and take ties='order'")
@@ -102,9 +102,9 @@ def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
 def align_arrays(
     scores: Any, labels: Any, mask: Any, ties: str, seed: int, *, flat: bool = True
 ) -> tuple[Array, Array, Array | None]:
-    """Return scores, labels and mask as arrays [Q, K] of one library; in a random order for random ties.
+    """Return scores, labels and mask as arrays [Q, K] of one library; documents are shuffled if ties are random.
 
-    Flat arrays are one query, or refused.
+    Arrays with one dimension are one query, or an error unless `flat`.
     """
     arrays = as_arrays({"scores": scores, "labels": labels} | ({} if mask is None else {"mask": mask}))
     xp = namespace(arrays[0])
@@ -123,7 +123,7 @@ def align_arrays(
 
 
 def as_arrays(values: dict[str, Any]) -> list[Array]:
-    """Return values by name as arrays of numbers, all of one library and on one device; lists follow the arrays."""
+    """Return values by name as arrays of numbers of one library, on one device; lists are converted to match."""
     check_unmasked(**values)
     arrays = {name: x for name, x in values.items() if is_array(x)}
     libraries = {name: type(x).__module__.split(".")[0] for name, x in arrays.items()}
@@ -143,7 +143,7 @@ def as_arrays(values: dict[str, Any]) -> list[Array]:
 
 
 def _numbers(name: str, values: Any) -> Array:
-    """Return a list or an array of NumPy as numbers; refuse text, None, and rows of different lengths."""
+    """Return a list or NumPy array as numbers; raise DataError for text, None and rows of different lengths."""
     if values is None:
         raise DataError(f"{name} are missing (None)")
     try:
@@ -164,7 +164,7 @@ def _numbers(name: str, values: Any) -> Array:
 
 
 def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) -> Batch:
-    """Return the Batch of aligned arrays, or of some of their rows; refuse what is not finite."""
+    """Return the Batch of aligned arrays, or of some of their rows; raise DataError for NaN and infinity."""
     xp = namespace(scores)
     check_numbers(xp, {"score": scores, "label": labels}, mask)
     number = real_type(xp)
@@ -191,9 +191,9 @@ def rank_documents(scores: Array, labels: Array, mask: Array | None, ties: str) 
 
 
 def _by_label(xp: Any, labels: Array, above: Array, tied: Array) -> Array:
-    """Return the labels of each row, those of tied documents sorted, the highest first.
+    """Return the labels of each row with those of tied documents in descending order.
 
-    Most rows have no tied documents of different labels, and stay as they are.
+    Most rows have no tied documents with different labels; they are not sorted.
     """
     rises = (tied[:, 1:] > 1) & (above[:, 1:] == above[:, :-1]) & (labels[:, 1:] > labels[:, :-1])
     if not is_any(rises):
@@ -208,7 +208,7 @@ def _by_label(xp: Any, labels: Array, above: Array, tied: Array) -> Array:
 
 
 def _sort_in_groups(labels: Array, above: Array) -> Array:
-    """Return the labels of each row, those with equal numbers of documents above them sorted, the highest first."""
+    """Return the labels of each row, sorted by `above`, and within a tie group in descending order."""
     low, high = float(labels.min()), float(labels.max())
     span = high - low + 1
     largest = span * labels.shape[1] + max(-low, high)
@@ -223,7 +223,7 @@ def _sort_in_groups(labels: Array, above: Array) -> Array:
 
 
 def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) -> None:
-    """Refuse NaN and infinity, except in padding."""
+    """Raise DataError for NaN and infinity outside padding."""
     for name, x in arrays.items():
         if xp.isdtype(x.dtype, "real floating"):
             odd = ~xp.isfinite(x)
@@ -232,7 +232,7 @@ def check_numbers(xp: Any, arrays: dict[str, Array], mask: Array | None = None) 
 
 
 def best_first(labels: Array, mask: Array) -> dict[str, Array]:
-    """Return the pool, the real ones of some labels sorted, and where it holds one, as a Batch names them."""
+    """Return the fields `pool` and `pooled` of a Batch: the real labels in descending order, and where there is one."""
     xp = namespace(labels)
     if bool(xp.all(mask)):
         return {"pool": -xp.sort(-labels, axis=1), "pooled": mask}
@@ -242,13 +242,13 @@ def best_first(labels: Array, mask: Array) -> dict[str, Array]:
 
 
 def real_type(xp: Any) -> Any:
-    """Return the widest real dtype that the library is set up for: JAX has no doubles unless asked."""
+    """Return the widest real dtype that the library is configured for: by default, JAX has no doubles."""
     known = xp.__array_namespace_info__().dtypes(kind="real floating")
     return known.get("float64", known["float32"])
 
 
 def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
-    """Return the columns of each row in a random order, the same in all arrays."""
+    """Return arrays with the columns of each row in a random order, which is the same in all arrays."""
     check_seed(seed)
     order = np.random.default_rng(seed).permuted(
         np.broadcast_to(np.arange(arrays[0].shape[1]), arrays[0].shape), axis=1
@@ -258,7 +258,7 @@ def _shuffle(xp: Any, seed: int, arrays: list[Array]) -> list[Array]:
 
 
 def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, Array]:
-    """Return how many documents are above each one and how many share its key, from keys in rank order."""
+    """Return the fields `above` and `tied` of a Batch, from keys in rank order."""
     rows, width = keys.shape
     column = xp.broadcast_to(xp.arange(width, device=device_of(keys)), keys.shape)
     same = (keys[:, 1:] == keys[:, :-1]) & mask[:, 1:]
@@ -275,7 +275,7 @@ def _groups(xp: Any, keys: Array, mask: Array, *, alone: bool) -> tuple[Array, A
 
 
 def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]]) -> dict[str, Array]:
-    """Return arrays of that many rows by name; blocks of rows stay in the processor's cache and write their part."""
+    """Return arrays by name, computed in blocks of rows that fit into the processor's cache."""
     one = make(slice(0, 1))
     whole = {name: np.empty((rows, *part.shape[1:]), part.dtype) for name, part in one.items()}
 
@@ -288,19 +288,19 @@ def assemble(rows: int, at_a_time: int, make: Callable[[slice], dict[str, Array]
     return whole
 
 
-# Scores and labels of all queries in a row
+# Flat scores and labels
 
 
 def from_groups(
     scores: Any, labels: Any, *, group: Any = None, qid: Any = None, ties: ArrayTies = "expected", seed: int = 0
 ) -> Batch:
-    """Return a Batch from flat scores and labels, the documents of all queries in a row; one row per query.
+    """Return a Batch, with one row per query, from the flat scores and labels of all queries.
 
-    `group` holds how many documents each query has, as LightGBM and XGBoost want it; the documents of a query stand
-    together. Instead, `qid` can name the query of each document, in any order; rows of the Batch are then in the order
-    in which queries first appear. Both may be left out where scores and labels are lists with one list per query.
-    Arrays may be of any library of the array API. Every row is as wide as the longest query; evaluate_arrays takes
-    queries of about the same length together, and so less memory.
+    `group` holds the number of documents of each query, as in LightGBM and XGBoost; the documents of a query must be
+    contiguous. Alternatively, `qid` holds the query of each document, in any order; the rows of the Batch are then in
+    the order in which queries first appear. Both may be omitted if scores and labels are lists with one list per query.
+    Arrays may be of any library of the array API. Every row is as wide as the longest query; evaluate_arrays needs less
+    memory, because it groups queries of similar length.
 
     >>> import gradely
     >>> batch = gradely.from_groups([0.9, 0.4, 0.1, 0.7, 0.2], [0, 2, 1, 1, 0], group=[3, 2])
@@ -314,17 +314,17 @@ def from_groups(
 
 
 class Groups(NamedTuple):
-    """Flat scores and labels; those of query i are rows start[i] … start[i] + size[i] - 1 of `order`."""
+    """Flat scores and labels; those of query i are at order[start[i]], …, order[start[i] + size[i] - 1]."""
 
     scores: Array
     labels: Array
     order: Array | None
-    """where the documents are, query by query; None if they stand so"""
+    """the positions of the documents, query by query; None if the arrays are in this order"""
     start: Ints
     size: Ints
 
     def blocks(self) -> Iterator[Ints]:
-        """Yield queries of about the same length, few enough at a time for the processor's cache."""
+        """Yield blocks of queries of similar length, few enough for the processor's cache."""
         cells = CELLS if is_numpy(self.scores) else MANY
         if len(self.size) and (self.size == self.size[0]).all():
             rows = max(1, cells // max(1, int(self.size[0])))
@@ -339,13 +339,13 @@ class Groups(NamedTuple):
             start += count
 
     def full_batch(self, ties: str) -> Batch:
-        """Return the Batch of all queries, with rows as wide as the longest query; on NumPy made in blocks of them."""
+        """Return the Batch of all queries, with rows as wide as the longest query; NumPy computes it in blocks."""
         size, width = len(self.size), max(1, int(self.size.max(initial=0)))
         rows = rows_at_a_time(width)
         if not is_numpy(self.scores) or size <= rows:
             return self.batch(np.arange(size), ties)
 
-        above, tied = np.empty((2, size, width), np.int64)  # which take memory only where they are written
+        above, tied = np.empty((2, size, width), np.int64)  # take memory only once they are written to
         untied = np.ones(size, bool)
 
         def make(block: slice) -> dict[str, Array]:
@@ -365,12 +365,12 @@ class Groups(NamedTuple):
         return Batch(**fields, above=above, tied=tied, first=above, last=last, ties=policy)
 
     def batch(self, queries: Ints, ties: str, width: int | None = None) -> Batch:
-        """Return the Batch of some queries, with rows as wide as the longest of them, or as is said."""
+        """Return the Batch of some queries, with rows of the given width, or as wide as the longest of them."""
         scores, labels, mask = self._pad(queries, width)
         return rank_documents(scores, labels, mask, "order" if ties == "random" else ties)
 
     def _pad(self, queries: Ints, width: int | None) -> tuple[Array, Array, Array | None]:
-        """Return scores, labels and mask, one row per query; no mask where all are of one length."""
+        """Return scores, labels and mask with one row per query; the mask is None if all queries have one length."""
         size, start = self.size[queries], self.start[queries]
         width, xp = width or max(1, int(size.max(initial=0))), namespace(self.scores)
         if self.order is None and (size == width).all() and (np.diff(start) == width).all():
@@ -385,7 +385,7 @@ class Groups(NamedTuple):
 
 
 def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
-    """Return flat arrays in groups; refuse what does not fit together."""
+    """Return flat arrays in groups; raise DataError if the arguments do not match."""
     if group is not None and qid is not None:
         raise DataError("group and qid say the same: give one of them")
     check_unmasked(scores=scores, labels=labels, group=group, qid=qid)
@@ -405,7 +405,7 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
         raise DataError("there are no scores and labels: give at least one document")
     check_numbers(namespace(scores), {"score": scores, "label": labels})
     size = _sizes(group, int(scores.shape[0])) if qid is None else None
-    if ties == "random":  # shuffled once and as a whole, so that blocks do not matter
+    if ties == "random":  # all documents are shuffled at once, so the division into blocks does not matter
         check_seed(seed)
         code = np.repeat(np.arange(len(size)), size) if size is not None else to_numpy(_codes(qid, scores))
         shuffle = np.random.default_rng(seed).permutation(len(code))
@@ -419,7 +419,7 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
 
 
 def _by_query(scores: Array, labels: Array, code: Array) -> Groups:
-    """Return groups by the query of each document."""
+    """Return groups from the query code of each document."""
     xp = namespace(code)
     order, start, size = _by_first_row(xp, code, code)
     together = bool(xp.all(order == xp.arange(order.shape[0], dtype=order.dtype, device=device_of(order))))
@@ -427,9 +427,9 @@ def _by_query(scores: Array, labels: Array, code: Array) -> Groups:
 
 
 def _by_first_row(xp: Any, code: Array, appearance: Array) -> tuple[Array, Ints, Ints]:
-    """Return the rows query by query, and where each query begins and how long it is.
+    """Return the rows sorted by query, and the start and length of each query.
 
-    Queries come in the order in which they first appear in `appearance`, which holds the same codes.
+    Queries are in the order in which they first appear in `appearance`, which holds the same codes.
     """
     order, start, size = _runs(xp, code)
     if appearance is code:
@@ -446,7 +446,7 @@ def _by_first_row(xp: Any, code: Array, appearance: Array) -> tuple[Array, Ints,
 
 
 def _runs(xp: Any, code: Array) -> tuple[Array, Ints, Ints]:
-    """Return the rows sorted by code, stably, and where each code begins and how often it is there."""
+    """Return the rows sorted stably by code, and the start and length of the run of each code."""
     order = xp.argsort(code, stable=True)
     in_order = xp.take(code, order, axis=0)
     new = to_numpy(in_order[1:] != in_order[:-1])
@@ -455,7 +455,7 @@ def _runs(xp: Any, code: Array) -> tuple[Array, Ints, Ints]:
 
 
 def _codes(qid: Any, scores: Array) -> Array:
-    """Return the query of each document as numbers, where the scores are; text is numbered."""
+    """Return the query of each document as numbers, in the library and on the device of the scores."""
     xp = namespace(scores)
     ids = qid if is_array(qid) else np.asarray(qid)
     if isinstance(ids, np.ndarray) and ids.dtype.kind not in "iu":
@@ -473,7 +473,7 @@ def _codes(qid: Any, scores: Array) -> Array:
 
 
 def _sizes(group: Any, length: int) -> Ints:
-    """Return the sizes of the groups; refuse what does not add up to the length of the arrays."""
+    """Return the sizes of the groups; raise DataError if they do not add up to the length of the arrays."""
     sizes = to_numpy(group) if is_array(group) else np.asarray(group)
     integers = sizes.astype(np.int64) if sizes.dtype.kind in "iuf" and sizes.ndim == 1 else None
     if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
@@ -496,7 +496,7 @@ def _is_row(row: Any) -> bool:
 
 
 def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
-    """Return lists of lists as flat ones, and their lengths."""
+    """Return nested lists as flat ones, and the lengths of their rows."""
     if group is not None:
         raise DataError("scores come with one list per query: leave group and qid out")
     if not isinstance(labels, list | tuple) or len(labels) != len(scores) or not all(map(_is_row, labels)):
@@ -509,7 +509,7 @@ def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]
 
 
 def _join(rows: Sequence[Any]) -> Any:
-    """Return one list or array of several."""
+    """Return lists or arrays joined into one."""
     if all(is_array(row) for row in rows):
         return namespace(*rows).concat(list(rows))
     return list(chain.from_iterable(rows))
@@ -519,11 +519,11 @@ def _join(rows: Sequence[Any]) -> Any:
 
 
 def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -1) -> Batch:
-    """Return a Batch from ranked ids and labelled ids, whole numbers, one row per user or query.
+    """Return a Batch from ranked ids and labelled ids, which are whole numbers, with one row per user or query.
 
     `ranked` [Q, K] holds ids, best first. `labelled` [Q, L] holds the ids that have a label, in any order, and `labels`
-    [Q, L] the labels, all 1 by default. The id `padding` stands for no document. Arrays may be of any library of the
-    array API.
+    [Q, L] the labels, all 1 by default. The id `padding` means no document. Arrays may be of any library of the array
+    API.
 
     >>> import gradely
     >>> batch = gradely.from_ids([[7, 5, 3], [1, 2, 3]], [[3, 7], [4, -1]], [[1, 2], [3, 0]])
@@ -541,7 +541,7 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
 
 
 def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: int) -> dict[str, Array]:
-    """Return fields of the Batch, made in blocks of rows."""
+    """Return fields of the Batch, computed in blocks of rows."""
 
     def make(block: slice) -> dict[str, Array]:
         return _fields(ranked[block], labelled[block], labels[block], padding, block.start)
@@ -550,7 +550,7 @@ def _fields_in_blocks(ranked: Array, labelled: Array, labels: Array, padding: in
 
 
 def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: int = 0) -> dict[str, Array]:
-    """Return fields of the Batch of some rows, the first of which is number `row`."""
+    """Return fields of the Batch of some rows; `row` is the index of the first row, for errors."""
     xp = namespace(ranked)
     place, column = _match(ranked, labelled, padding, row)
     retrieved, numbers = place < ranked.shape[1], xp.astype(labels, real_type(xp))
@@ -564,7 +564,7 @@ def _fields(ranked: Array, labelled: Array, labels: Array, padding: int, row: in
 
 
 def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array]:
-    """Return the three as arrays of one library, one row per query; refuse what does not fit."""
+    """Return the arguments as arrays of one library with one row per query; raise DataError if they do not match."""
     check_unmasked(ranked=ranked, labelled=labelled, labels=labels)
     arrays = [x for x in (ranked, labelled, labels) if is_array(x)]
     xp = namespace(*arrays)
@@ -593,7 +593,7 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
 
 
 def _rows_of_one_length(name: str, rows: Any) -> Array:
-    """Return lists as an array; refuse rows of different lengths."""
+    """Return lists as an array; raise DataError if the rows differ in length."""
     try:
         return np.asarray(rows)
     except ValueError:
@@ -601,17 +601,17 @@ def _rows_of_one_length(name: str, rows: Any) -> Array:
 
 
 def _check_padding(ranked: Array, padding: int) -> None:
-    """Refuse a gap in a ranking, after which ranks would be unclear."""
+    """Raise DataError for padding between ranked ids, which would make ranks unclear."""
     real_id = ranked != padding
     if is_any(~real_id[:, :-1] & real_id[:, 1:]):
         raise DataError(f"the padding {padding} must come after the last ranked id of a row")
 
 
 def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Array, Array]:
-    """Return [Q, L], ranked ones first: the place of each labelled id, K where it is not ranked, and its column.
+    """Return the place of each labelled id, K if it is not ranked, and its column, both [Q, L] and sorted by place.
 
-    Ids and columns are packed into one number: one sort of each row brings equal ids together, the labelled one first,
-    and a second one puts the labelled ones in rank order, those that are not ranked last.
+    Ids and columns are packed into one number: one sort of each row brings equal ids together, the labelled one first;
+    a second sort puts the labelled ids in rank order, with unranked ones last.
     """
     xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
     bits = (depth + width).bit_length()
@@ -628,7 +628,7 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
 
 
 def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
-    """Return ids, counted from 0, and columns in one number, and what the padding has become."""
+    """Return ids, counted from 0, packed with their columns into one number, and the new value of the padding."""
     low, high = int(xp.min(ids)), int(xp.max(ids))
     if (high - low + 1) << bits >= 1 << 62:
         unique = xp.unique_inverse(xp.concat([xp.full_like(ids[:1, :1], padding), xp.reshape(ids, (1, -1))], axis=1))
@@ -641,13 +641,13 @@ def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
 
 
 def _join_ids(xp: Any, labelled: Array, ranked: Array) -> Array:
-    """Return all ids of a row, the labelled ones first."""
+    """Return all ids of each row, the labelled ones first."""
     wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
     return xp.concat(wide, axis=1)
 
 
 def _check_twice(xp: Any, twice: Array, row: int) -> None:
-    """Refuse an id that stands twice in a row."""
+    """Raise DataError if an id occurs twice in a row."""
     if is_any(twice):
         first = int(xp.argmax(xp.astype(xp.any(twice, axis=1), xp.int8)))
         raise DataError(f"row {row + first} (from 0) has an id twice among the ranked or the labelled ones; keep one")

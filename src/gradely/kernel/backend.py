@@ -1,8 +1,8 @@
-"""The array library of some arrays, and what is done differently in each: the only file that knows them by name.
+"""Array libraries and the differences between them: the only file that knows libraries by name.
 
-NumPy's own namespace follows the array API standard. array_api_compat, which makes other libraries follow it, is
-imported only for them: it loads much of NumPy that is not needed. Functions that work row by row have a way for each
-library where the standard has none, or where another way takes a fraction of the time.
+NumPy's own namespace follows the array API standard. array_api_compat adapts other libraries to it; it is imported only
+for their arrays, since it loads many modules of NumPy that are not needed. Functions on rows have a version per library
+if the standard lacks the operation, or if another way takes a fraction of the time.
 """
 
 import sys
@@ -14,24 +14,24 @@ import numpy as np
 from gradely.errors import DataError
 
 NUMPY = (np.ndarray, np.generic)
-"""types of NumPy; a tuple, since compilers do not follow a union of types"""
+"""types of NumPy arrays and scalars; a tuple, since compilers do not support a union of types"""
 PLAIN = (list, tuple, range, int, float, type(None))
-"""types of Python that are no arrays: those that hold numbers, and None"""
+"""frequent types that are no arrays"""
 FEW_CELLS = 1000
-"""cells up to which running sums of all rows take less time than sums of columns: measured with six rows"""
+"""largest number of cells for which running sums of rows are faster than sums of columns, measured with six rows"""
 NARROW = 128
-"""columns up to which PyTorch scans across rows: on an H200 a scan along rows takes about 6 ns for each row, short or
-long, and one across them 20 to 50 ps for each cell"""
+"""largest number of columns for which PyTorch scans a transposed array: on an H200, a scan along rows takes about 6 ns
+per row of any length, and one along columns 20 to 50 ps per cell"""
 BITS = 31
-"""columns up to which JAX flags the cells of a row by the bits of one number, since its scans and sorts take long: on
-an H200 six measures of a million rows of 20 columns took 3.1 ms so, 5.2 ms by scans"""
+"""largest number of columns for which JAX stores the flags of a row as the bits of one integer, since its scans and
+sorts are slow: on an H200, six measures of a million rows of 20 columns took 3.1 ms with bits and 5.2 ms with scans"""
 
 
-# Which library it is, and which device
+# Libraries and devices
 
 
 def namespace(*arrays: Any) -> Any:
-    """Return the namespace of arrays of one library; NumPy's where there are none."""
+    """Return the namespace of arrays of one library; NumPy's if there are no arrays."""
     if all(isinstance(x, NUMPY) for x in arrays):
         return np
     from array_api_compat import array_namespace
@@ -40,7 +40,7 @@ def namespace(*arrays: Any) -> Any:
 
 
 def device_of(x: Any) -> Any:
-    """Return the device that an array lives on."""
+    """Return the device of an array."""
     if isinstance(x, np.ndarray):
         return x.device
     from array_api_compat import device
@@ -81,14 +81,15 @@ def _is_jax(x: Any) -> bool:
 
 
 def has_short_rows(x: Any) -> bool:
-    """True if rows fit into the bits of one number, and their library is JAX, which scans and sorts slowly."""
+    """True for arrays of JAX, which scans and sorts slowly, with rows that fit into the bits of one integer."""
     return x.shape[1] <= BITS and _is_jax(x)
 
 
 def is_traced(x: Any) -> bool:
-    """True while a compiler of JAX or PyTorch follows the work, so that no value can be looked at.
+    """True if JAX or PyTorch is tracing the code, so no values are available.
 
-    PyTorch up to 2.11 denies it within one step of its graph, but shows tensors that stand for others.
+    Within a single step of its graph, PyTorch up to 2.11 reports that it is not compiling, but the arrays are fake
+    tensors.
     """
     if _is_jax(x):
         from jax.core import Tracer
@@ -102,17 +103,17 @@ def is_traced(x: Any) -> bool:
 
 
 def as_one_step(function: Callable[..., tuple[Any, ...]]) -> Callable[..., tuple[Any, ...]]:
-    """Return a function of arrays alone such that torch.compile takes it as one step of its graph.
+    """Return a function of arrays that torch.compile treats as one step of its graph.
 
-    It then records the operations on tensors, as JAX does, and does not follow Python's own objects, as it cannot all.
-    Without PyTorch there is nothing to do.
+    torch.compile then records only the operations on tensors, as JAX does, and need not follow Python objects, some of
+    which it does not support. If PyTorch is not loaded, the function is returned unchanged.
     """
     torch = sys.modules.get("torch")
     return function if torch is None else torch.compiler.allow_in_graph(function)
 
 
 def check_unmasked(**values: Any) -> None:
-    """Refuse NumPy's masked arrays that hide something, also as rows: what they hide would be measured."""
+    """Raise DataError for NumPy's masked arrays, or rows, with masked values, which would be measured like others."""
     for name, value in values.items():
         for x in value if isinstance(value, list | tuple) else (value,):
             if isinstance(x, np.ndarray) and np.any(getattr(x, "mask", False)):
@@ -121,7 +122,7 @@ def check_unmasked(**values: Any) -> None:
 
 
 def _say_mask(values: dict[str, Any]) -> str:
-    """Return what to type in place of masked arrays of scores and labels, of which there is one row per query."""
+    """Return the end of an error that says what to type instead of masked scores and labels with one row per query."""
     masked = [name for name, value in values.items() if isinstance(value, np.ma.MaskedArray) and np.any(value.mask)]
     if not masked or not {*masked} <= {"scores", "labels", "mask"}:
         return ""
@@ -131,35 +132,35 @@ def _say_mask(values: dict[str, Any]) -> str:
     return f", or, with one row per query, {plain}{' and ' if plain else ''}mask={mask}"
 
 
-# From one kind of numbers to another
+# Conversions
 
 
 def as_type(x: Any, dtype: Any) -> Any:
-    """Return an array with another type of numbers; NumPy's function for it takes four times as long as its method."""
+    """Return an array with another dtype. NumPy's function `astype` takes four times as long as the method."""
     return x.astype(dtype) if isinstance(x, np.ndarray) else namespace(x).astype(x, dtype, copy=False)
 
 
 def to_numpy(x: Any) -> Any:
-    """Return an array of any library, wherever it lives, as NumPy's."""
+    """Return an array of any library and device as a NumPy array."""
     if isinstance(x, np.ndarray):
         return x
     try:
         return np.from_dlpack(x)
-    except (BufferError, RuntimeError, TypeError, ValueError):  # it lives on another device
+    except (BufferError, RuntimeError, TypeError, ValueError):  # it is on another device
         from array_api_compat import to_device
 
         return np.asarray(to_device(x, "cpu"))
 
 
 def to_lists(x: Any) -> Any:
-    """Return an array as lists of Python's numbers."""
+    """Return an array as nested lists of Python numbers."""
     if hasattr(x, "tolist"):
         return x.tolist()
     return [to_lists(x[i, ...]) if x.ndim > 1 else x[i].__complex__().real for i in range(x.shape[0])]
 
 
 def constants(values: Iterable[float]) -> Any:
-    """Return numbers that are known before any array is seen, as an array that is never traced."""
+    """Return constants as a NumPy array, which is never traced."""
     return np.asarray(list(values), dtype=np.float64)
 
 
@@ -167,20 +168,20 @@ def constants(values: Iterable[float]) -> Any:
 
 
 def ignore_overflow() -> Any:
-    """Return a context in which NumPy says nothing of overflow; whoever enters it looks for what is not finite."""
+    """Return a context in which NumPy does not warn of overflow; the caller has to check that results are finite."""
     return np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 def is_any(flags: Any) -> bool:
-    """True if any of some flags is; NumPy counts a few of them in a third of the time of its `any`."""
+    """True if any flag is true. For few flags, NumPy's count takes a third of the time of its `any`."""
     return bool(np.count_nonzero(flags) if isinstance(flags, np.ndarray) else namespace(flags).any(flags))
 
 
 def sum_rows(x: Any) -> Any:
-    """Return the sum of each row, on NumPy added from left to right; other libraries have orders of their own.
+    """Return the sum of each row. NumPy adds from left to right; other libraries have their own order.
 
-    NumPy adds whole columns where these lie together in memory, and so in order; a single row it would add in pairs.
-    Running sums of a few cells take less time.
+    NumPy adds whole columns in order if the columns are contiguous in memory, but the numbers of a single row pairwise.
+    For few cells, running sums are faster.
     """
     if not isinstance(x, np.ndarray):
         return namespace(x).sum(x, axis=1)
@@ -189,7 +190,7 @@ def sum_rows(x: Any) -> Any:
 
 
 def divide(added: Any, norm: Any) -> Any:
-    """Return sums over their norms, of one measure or of several; 0 if the norm is. A sum of -0.0 is 0."""
+    """Return sums over norms, for one measure or several; 0 if the norm is 0. A sum of -0.0 becomes 0."""
     positive = norm > 0
     if isinstance(added, np.ndarray):
         return np.divide(added + 0.0, norm, out=np.zeros(added.shape, added.dtype), where=positive)
@@ -198,9 +199,9 @@ def divide(added: Any, norm: Any) -> Any:
 
 
 def running_sum(x: Any, dtype: Any) -> Any:
-    """Return the sums of the first 1, 2, … columns, in numbers of a type."""
+    """Return the sums of the first 1, 2, … columns in a dtype."""
     if isinstance(x, np.ndarray):
-        return np.add.accumulate(x, 1, dtype)  # as cumsum, which takes twice as long for a few numbers
+        return np.add.accumulate(x, 1, dtype)  # cumsum returns the same and takes twice as long for a few numbers
     return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype)
 
 
@@ -212,9 +213,9 @@ def running_product(x: Any) -> Any:
 
 
 def running_max(x: Any) -> Any:
-    """Return, for each cell of a row, the highest value up to there.
+    """Return the running maximum of each row.
 
-    Where a library has no function for it, every step doubles how far a cell has looked back.
+    If a library has no function for it, it is computed in steps that double the distance to the left each time.
     """
     if isinstance(x, np.ndarray):
         return np.maximum.accumulate(x, axis=1)
@@ -232,7 +233,7 @@ def running_max(x: Any) -> Any:
 
 
 def sums_before(x: Any, dtype: Any) -> Any:
-    """Return the sums of the first 0, 1, … columns, in numbers of a type: one column more."""
+    """Return the sums of the first 0, 1, … columns in a dtype, which is one column more than x has."""
     if not _is_torch(x):
         return namespace(x).cumulative_sum(as_type(x, dtype), axis=1, dtype=dtype, include_initial=True)
     rows, width = x.shape
@@ -246,7 +247,7 @@ def sums_before(x: Any, dtype: Any) -> Any:
 
 
 def sums_to_look_up(x: Any, dtype: Any) -> Callable[[Any], Any]:
-    """Return a function from columns, row by row, to the sums of what stands before them; of flags, how many."""
+    """Return a function from columns [Q, N] to the sums of x before them; if x holds flags, the number of true ones."""
     if has_short_rows(x) and x.dtype == namespace(x).bool:
         return lambda columns: _flags_before(x, columns).astype(dtype)
     table = sums_before(x, dtype)
@@ -254,7 +255,7 @@ def sums_to_look_up(x: Any, dtype: Any) -> Callable[[Any], Any]:
 
 
 def _flags_before(flags: Any, columns: Any) -> Any:
-    """Return how many flags of a short row of JAX stand before some columns, by the bits of one number."""
+    """Return the number of true flags before some columns, for short rows of JAX, by the bits of one integer."""
     from jax import lax, numpy
 
     column = numpy.arange(flags.shape[1], dtype=numpy.uint32)[None, :]
@@ -266,9 +267,9 @@ def _flags_before(flags: Any, columns: Any) -> Any:
 
 
 def take_rows(x: Any, order: Any) -> Any:
-    """Return the cells of each row in an order of its own.
+    """Return the cells of each row in its own order.
 
-    NumPy's function for it takes ten times as long as one lookup in all rows, one after the other.
+    NumPy's `take_along_axis` takes ten times as long as one lookup in the flat array.
     """
     if not isinstance(x, np.ndarray):
         return namespace(x).take_along_axis(x, order, axis=1)
@@ -276,23 +277,24 @@ def take_rows(x: Any, order: Any) -> Any:
 
 
 def take_in_rows(table: Any, columns: Any) -> Any:
-    """Return what stands in some columns of a table, row by row."""
+    """Return the cells of a table in some columns of each row."""
     return table.gather(1, columns.long()) if _is_torch(table) else take_rows(table, columns)
 
 
-# Sorting, and what stands together then
+# Sorting and runs of equal values
 
 
 def rank_rows(keys: Any, labels: Any, *, stable: bool) -> tuple[Any, Any, Any]:
-    """Return the keys of each row, the highest first, the labels in that order, and the labels, the highest first.
+    """Return the ranked keys of each row, the labels in that order, and the labels sorted in descending order.
 
-    Of equal keys the highest label comes first, so that no order of columns matters; or the first column, if `stable`.
-    Keys come back as numbers that rise from left to right and are equal where keys are; nothing else is known of them.
+    Keys are ranked in descending order. Equal keys are sorted by descending label, so the order of columns does not
+    matter, or by column if `stable`. The ranked keys are returned as ascending numbers that are equal if the keys are;
+    their values have no other meaning.
     """
     if isinstance(keys, np.ndarray):
         order = np.argsort(-keys, axis=1, stable=True) if stable else np.lexsort((-labels, -keys))
         return take_rows(-keys, order), take_rows(labels, order), -np.sort(-labels, axis=1)
-    if _is_torch(keys):  # where a sort of labels gives their order, too
+    if _is_torch(keys):  # its sort returns the order, too
         pool, by_label = labels.sort(dim=1, descending=True)
         keys, labels = (keys, labels) if stable else (keys.gather(1, by_label), pool)
         rising, order = (-keys).sort(dim=1, stable=True)
@@ -313,9 +315,9 @@ def rank_rows(keys: Any, labels: Any, *, stable: bool) -> tuple[Any, Any, Any]:
 
 
 def ranks_down(x: Any) -> Any:
-    """Return how many numbers of its row stand before each one in descending order, of short rows of JAX.
+    """Return the rank of each number in its row, from 0, in descending order, for short rows of JAX.
 
-    All are compared with all: a million rows of 20 take half a millisecond less than sorted, on an H200.
+    All pairs are compared: on an H200, a million rows of 20 take half a millisecond less than by sorting.
     """
     from jax import numpy
 
@@ -327,35 +329,38 @@ def ranks_down(x: Any) -> Any:
 
 
 def _as_integers(x: Any) -> Any:
-    """Return JAX's real numbers as integers in the same order, which it compares faster; -0 and 0 are both 0."""
+    """Return JAX's real numbers as integers in the same order, which are faster to compare; -0.0 and 0.0 become 0."""
     from jax import lax, numpy
 
     return _mirror(lax.bitcast_convert_type(x, numpy.int32 if x.dtype == numpy.float32 else numpy.int64))
 
 
 def _as_reals(integers: Any, dtype: Any) -> Any:
-    """Return the real numbers that integers in their order stand for."""
+    """Return the real numbers of which `_as_integers` made these integers."""
     from jax import lax
 
     return lax.bitcast_convert_type(_mirror(integers), dtype)
 
 
 def _mirror(bits: Any) -> Any:
-    """Return the bits of real numbers below 0, which rise as these fall, in the other direction; or back."""
+    """Return the bits of real numbers with those of negative numbers reversed in order; its own inverse.
+
+    As integers, the bits of negative numbers rise as the numbers fall.
+    """
     from jax import numpy
 
     return numpy.where(bits < 0, int(np.iinfo(bits.dtype).min) - bits, bits)
 
 
 def equal_runs(rising: Any) -> tuple[Any, Any]:
-    """Return, for each cell of rows that rise, the first column of those equal to it, and one past the last."""
+    """Return, for each cell of ascending rows, the first column of its run of equal values, and one past the last."""
     if _is_torch(rising):
         return _search_runs(rising)
     return _runs_by_bits(rising) if has_short_rows(rising) else _scan_runs(rising)
 
 
 def _scan_runs(rising: Any) -> tuple[Any, Any]:
-    """Return the runs by two running maxima, from either end."""
+    """Return the runs of equal values by two running maxima, one from each end."""
     xp, width = namespace(rising), rising.shape[1]
     column = xp.broadcast_to(xp.arange(width, dtype=xp.int32, device=device_of(rising)), rising.shape)
     new = rising[:, 1:] != rising[:, :-1]
@@ -366,9 +371,9 @@ def _scan_runs(rising: Any) -> tuple[Any, Any]:
 
 
 def _search_runs(rising: Any) -> tuple[Any, Any]:
-    """Return the runs of PyTorch's arrays by binary search, which is faster there than any scan.
+    """Return the runs of equal values in PyTorch's arrays by binary search, which is faster there than any scan.
 
-    Indices are whole numbers of 64 bits, as its functions want them; compilers need no copy, so 32 save memory there.
+    PyTorch's functions need indices of 64 bits. In compiled code, a conversion needs no copy, so 32 bits save memory.
     """
     from torch import searchsorted
 
@@ -380,7 +385,7 @@ def _search_runs(rising: Any) -> tuple[Any, Any]:
 
 
 def _runs_by_bits(rising: Any) -> tuple[Any, Any]:
-    """Return the runs of short rows of JAX: a bit for each column where one begins, and what stands next to it."""
+    """Return the runs of equal values in short rows of JAX: a bit marks each column where a run begins."""
     from jax import lax, numpy
 
     column = numpy.arange(rising.shape[1], dtype=numpy.uint32)[None, :]

@@ -1,11 +1,11 @@
-"""What each place of a ranking adds to a measure, as a mean over all orders of tied documents.
+"""The contribution of each place of a ranking to a measure, as a mean over all orders of tied documents.
 
-The families say what each document adds: it has the mean over the places of its tie group. Summed over a ranking that
-is the same as what each place adds, with the mean over the documents of its group. Where every document is judged, as
-in batches of fixed shape, columns are places, and there is less to do by place: no discount is looked up, a cut-off
-is a slice, and the sums over tie groups serve all measures of the same gain. So four of the formulas are here once
-more: on an H200, six measures of 100,000 queries with 1,000 documents take 26 ms by place and 46 ms by document,
-compiled by PyTorch 10 and 33 ms, and of a million queries with 20 documents 1.7 and 14 ms.
+The families compute the contribution of each document, a mean over the places of its tie group. The sum over a ranking
+equals the sum of the contributions of places, each a mean over the documents of its group. If every document is judged,
+as in batches of fixed shape, columns are places, and it is faster to compute by place: no discount is looked up, a
+cut-off is a slice, and the sums over tie groups serve all measures with the same gain. Four of the formulas are
+therefore repeated here: on an H200, six measures of 100,000 queries with 1,000 documents take 26 ms by place and 46 ms
+by document; compiled by PyTorch, 10 and 33 ms, and for a million queries with 20 documents 1.7 and 14 ms.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,10 @@ from gradely.kernel.ties import Discount, GroupSums, divisors, sum_over_places
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """The mean gain over the discount.
+    """Return the mean gain over the discount.
 
-    A compiler looks up discounts and does the rest in one step, so there each document has the mean over its places:
-    the sums of gains would be one more array in memory.
+    In traced code, it is computed by document: a compiler fuses the lookup of discounts with the rest, while sums of
+    gains would be one more array in memory.
     """
     if is_traced(gain):
         return gain * sum_over_places(batch, discount, k) / batch.size
@@ -34,7 +34,7 @@ def best_sum(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
 
 
 def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
-    """The chance of a flagged document; k is one number, or [Q, 1] numbers."""
+    """Return, for each place in the top k, the probability of a flagged document; k may be one number or [Q, 1]."""
     if k is None or isinstance(k, int):
         return mean_in_group(batch, flag, k)
     column = batch.xp.arange(batch.depth, dtype=k.dtype, device=batch.device)
@@ -42,10 +42,10 @@ def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
 
 
 def threshold(batch: Batch, relevant: Array, k: int | None) -> Array:
-    """The chance of a relevant document times the precision there.
+    """Return, for each place, the probability of a relevant document times the mean precision if there is one.
 
-    Of a group of n, r of them relevant, after t documents, R of them relevant, a relevant document at place i has
-    R+1 + (i-t-1)·(r-1)/(n-1) relevant ones down to it.
+    Let r of the n documents of the tie group and R of the t documents above it be relevant. If the document at place i
+    is relevant, the mean number of relevant documents down to it is R+1 + (i-t-1)·(r-1)/(n-1).
     """
     xp, width = batch.xp, _reach(batch, k)
     above, among = sums_around(batch, relevant, k)
@@ -55,10 +55,12 @@ def threshold(batch: Batch, relevant: Array, k: int | None) -> Array:
 
 
 def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
-    """[Q, 1] the mean of w = 1 / discount at the first relevant document, which only the first group with one decides.
+    """Return [Q, 1]: the mean of w = 1/discount at the first relevant document.
 
-    The first of r among the group's n documents is not one of the first j with chance M_j = Π_{i<j} (n-i-r)/(n-i).
-    After t documents the mean is w(t+1) - Σ_j M_j·(w(t+j) - w(t+j+1)), which ends by itself: M_j is 0 from n-r+1 on.
+    It is in the first tie group with a relevant document. Let t be the number of documents above this group, n its size
+    and r the number of its relevant documents. The first j of the group have no relevant document with probability
+    M_j = Π_{i<j} (n-i-r)/(n-i), so the mean is w(t+1) - Σ_j M_j·(w(t+j) - w(t+j+1)). The sum ends at
+    j = n-r+1, where M_j is 0.
     """
     xp, width = batch.xp, _reach(batch, k)
     leading = xp.argmax(as_type(relevant, xp.int8), axis=1, keepdims=True)
@@ -75,25 +77,25 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
 
 
 def total(batch: Batch, flag: Array) -> Array:
-    """Return [Q]: how many documents are flagged."""
+    """Return [Q]: the number of flagged documents."""
     return _sums(batch, flag)(batch.xp.full_like(batch.first[:, :1], batch.depth))[:, 0]
 
 
 def mean_in_group(batch: Batch, x: Array, k: int | None) -> Array:
-    """Return, for each place up to k, the mean of x over its tie group; of flags, the share that is true."""
+    """Return, for each place up to k, the mean of x over its tie group; if x holds flags, the share of true ones."""
     return sums_around(batch, x, k).in_group / batch.size[:, : _reach(batch, k)]
 
 
 def sums_around(batch: Batch, x: Array, k: int | None) -> GroupSums:
-    """Return, for each place up to k, the sum of x above its tie group, and in it."""
+    """Return, for each place up to k, the sums of x above its tie group and in it."""
     sums, width = _sums(batch, x), _reach(batch, k)
     above, upto = sums(batch.first[:, :width]), sums(batch.last[:, :width])
     return GroupSums(above, upto - above)
 
 
 def _sums(batch: Batch, x: Array) -> Callable[[Array], Array]:
-    """Return a function from columns to the sums of x before them; made once for an array, kept to be known again."""
-    key = (sums_to_look_up, id(x))
+    """Return a function from columns to the sums of x before them; it is computed once per array."""
+    key = (sums_to_look_up, id(x))  # the memo keeps x alive, so its id is not reused
     if key not in batch.memo:
         batch.memo[key] = x, sums_to_look_up(x, batch.grade.dtype)
     sums: Callable[[Array], Array] = batch.memo[key][1]
@@ -101,5 +103,5 @@ def _sums(batch: Batch, x: Array) -> Callable[[Array], Array]:
 
 
 def _reach(batch: Batch, k: int | None) -> int:
-    """Return how many places count."""
+    """Return the number of places in the top k."""
     return batch.depth if k is None else min(k, batch.depth)

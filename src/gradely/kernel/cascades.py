@@ -1,9 +1,9 @@
-"""What a tie group adds to a cascade: a user who walks down, and stops at each document with a chance of its own.
+"""The contribution of a tie group to a cascade: a user reads down and stops at each document with its probability.
 
-E_x is the chance to pass a random x of the group's n documents, the mean of Π (1 - stop) over all sets of x. Reached by
-the user after t documents, the group adds Σ_x (E_{x-1} - E_x)/D(t+x). While nobody stops at any of m documents, E_x is
-1; with the m-th document it becomes (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}. So only documents where somebody stops take
-a step, and all tie groups of a batch go through their steps side by side.
+E_x is the probability of passing x random documents of the n in the group: the mean of Π (1 - stop) over all sets of x
+documents. For a user who reaches the group after t documents, it adds Σ_x (E_{x-1} - E_x)/D(t+x). E_x is 1 for
+documents at which nobody stops; the m-th document changes it to (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}. So only
+documents with a positive probability need a step, and all tie groups of a batch take their steps in parallel.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.ties import Discount, count_within, divisors, sum_around, up_to_column
 
 LOST = 1e-20
-"""probability of getting so far below which further gains are lost in rounding, since discounts do not fall"""
+"""if a rank is reached with a lower probability, its gain is lost in rounding, since gains do not grow with the rank"""
 
 
 class Groups(NamedTuple):
@@ -28,9 +28,9 @@ class Groups(NamedTuple):
     stops: Array
     """number of its documents at which somebody may stop"""
     begin: Array
-    """where these begin among all of the batch"""
+    """position of the first of these among those of the whole batch"""
     reach: Array
-    """number of its ranks that matter: those in the top k, as far as anybody gets"""
+    """number of its ranks that matter: they are in the top k, and reached with a probability above LOST"""
 
     def take(self, chosen: Array) -> "Groups":
         """Return some of the groups."""
@@ -38,7 +38,7 @@ class Groups(NamedTuple):
 
 
 def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
-    """Return [Q, H]: what the tie group of each document adds for a user who reaches it, if one may stop there."""
+    """Return [Q, H]: the gain of a user who reaches the tie group of a document; 0 for untied and idle documents."""
     xp = batch.xp
     stops = (stop > 0) & (batch.tied > 1)
     stops = stops if k is None else stops & (batch.above < k)
@@ -64,9 +64,9 @@ def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None)
 
 
 def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
-    """Return [Q, H]: how many ranks of each document's tie group matter.
+    """Return [Q, H]: the number of ranks of each document's tie group that matter.
 
-    By Maclaurin's inequality, x documents are passed with a probability of at most (1 - mean stop)^x.
+    By Maclaurin's inequality, the user passes x documents with a probability of at most (1 - mean stop)^x.
     """
     xp = batch.xp
     mean = xp.clip(sum_around(batch, stop).in_group / batch.size, min=1e-300, max=1 - 2.0**-53)  # rounding may exceed 1
@@ -74,13 +74,13 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
 
 
 def _sort_key(batch: Batch, groups: Groups) -> Array:
-    """Return a key that sorts groups by similar reach, and among these by descending number of steps."""
+    """Return a key that sorts groups by their reach, rounded up to a power of 2, then by descending number of steps."""
     doublings = batch.xp.ceil(batch.xp.log2(groups.reach))
     return doublings * (batch.grade.shape[1] + 1) - batch.to_real(groups.stops)
 
 
 def _side_by_side(batch: Batch, groups: Groups, order: Array) -> Iterator[Array]:
-    """Yield groups, by number, whose reach differs by less than a factor of 2, as many as fit into a cache."""
+    """Yield the numbers of groups with about the same reach, within a factor of 2, as many as fit into the cache."""
     xp = batch.xp
     doublings = xp.ceil(xp.log2(groups.reach))
     start = 0
@@ -92,7 +92,7 @@ def _side_by_side(batch: Batch, groups: Groups, order: Array) -> Iterator[Array]
 
 
 def _pass(batch: Batch, groups: Groups, chances: Array) -> Array:
-    """Return [G, reach + 1]: E_x of some groups, those with the most documents to stop at first."""
+    """Return [G, reach + 1]: E_x of groups that are sorted by their number of steps, in descending order."""
     xp = batch.xp
     x = batch.count_up(int(xp.max(groups.reach)))[None, :]
     passed, done = xp.ones_like(groups.idle[:, None]) + 0.0 * x, []

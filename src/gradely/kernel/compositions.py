@@ -1,8 +1,8 @@
-"""Compositions: the number of documents of each kind above a rank of a tie group, and their probabilities.
+"""Compositions: the numbers of documents of each kind above a rank of a tie group, and their probabilities.
 
-Many measures depend on nothing else at a rank. Their mean over all orders is therefore a mean over compositions, which
-are far fewer, and their best order is found by dynamic programming over the same states. Documents that only take up a
-rank, such as unjudged ones, are the rest and not a kind of their own.
+At each rank, many measures depend only on the composition. Their mean over all orders is therefore a mean over
+compositions, which are far fewer, and dynamic programming over the same states finds their best order. Documents that
+only take up a rank, such as unjudged ones, are the rest and not a kind of their own.
 """
 
 from collections import Counter
@@ -19,17 +19,18 @@ from gradely.kernel.batch import Array, Batch
 MOST = 100_000
 """largest number of ranks times compositions of a tie group for which a mean is computed, in half a second"""
 STATES = 2000
-"""largest number of states of a tie group that is searched for its best order, in some milliseconds"""
+"""largest number of states of a tie group that is searched for its best order, which takes some milliseconds"""
 
 Adds: TypeAlias = Callable[[int, tuple[int, ...]], float]
-"""From a kind, by number, and how many of each kind stand above it in the group, to what a document of it adds."""
+"""Takes the index of a kind, and the numbers of documents of each kind above in the group; returns the term of a
+document of this kind."""
 
 
 class TieGroup(NamedTuple):
-    """A tie group of one query, with the documents of a kind in it."""
+    """A tie group of one query, and the numbers of its documents of each kind."""
 
     columns: range
-    """its judged documents"""
+    """the columns of its judged documents"""
     above: int
     """number of documents above the group"""
     size: int
@@ -41,7 +42,7 @@ class TieGroup(NamedTuple):
 
     @property
     def by_kind(self) -> dict[int, int]:
-        """The number of documents, by kind."""
+        """The number of documents of each kind."""
         return dict(zip(self.kinds, self.counts, strict=True))
 
     @property
@@ -51,35 +52,35 @@ class TieGroup(NamedTuple):
 
     @property
     def states(self) -> int:
-        """The number of ways to have placed some of each kind."""
+        """The number of ways to choose how many documents of each kind are placed."""
         return prod(count + 1 for count in self.counts)
 
     def places(self, k: int | None) -> int:
-        """Return how many of its ranks are in the top k."""
+        """Return the number of its ranks in the top k."""
         return self.size if k is None else min(max(k - self.above, 0), self.size)
 
     def rest_fills(self, k: int | None) -> bool:
-        """True if documents of no kind can fill those ranks."""
+        """True if documents of no kind can fill its ranks in the top k."""
         return self.places(k) <= self.rest
 
 
 def find_cut(groups: Sequence[TieGroup], k: int | None) -> int | None:
-    """Return the number of the tie group that the cut-off divides, or None."""
+    """Return the index of the tie group that the cut-off divides, or None."""
     return next((i for i, group in enumerate(groups) if 0 < group.places(k) < group.size), None)
 
 
 class TiedQuery(NamedTuple):
-    """A query in which documents of a kind tie."""
+    """A query in which documents that belong to a kind are tied."""
 
     row: int
     kinds: list[int]
-    """the kind of the document in each column, 0 for none"""
+    """the kind of the document in each column; 0 for no kind"""
     groups: list[TieGroup]
-    """all its tie groups, also those of one document"""
+    """all its tie groups, including those of one document"""
 
 
 def tied_queries(batch: Batch, kinds: Array, chosen: Array | None = None) -> Iterator[TiedQuery]:
-    """Yield the queries in which documents of a kind tie, or those that are flagged in `chosen`, [Q]."""
+    """Yield the queries in which documents that belong to a kind are tied, or those flagged in `chosen`, [Q]."""
     xp = batch.xp
     chosen = xp.any((kinds > 0) & (batch.tied > 1), axis=1) if chosen is None else chosen
     (rows,) = xp.nonzero(chosen)
@@ -102,10 +103,11 @@ def _tie_groups(
 
 
 def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
-    """Return the kinds, by number, in the order with the largest sum, or the smallest for a sign of -1.
+    """Return the indices of kinds in the order with the largest sum, or the smallest if `sign` is -1.
 
-    What a document adds depends on its kind and on how many of each kind stand above it. So the best way to place some
-    of each kind follows from the best ways to place one fewer: dynamic programming, exact.
+    The term of a document depends on its kind and on the number of documents of each kind above it. The best order of
+    some documents of each kind therefore follows from the best orders with one document less: dynamic programming finds
+    it exactly.
     """
     best, last = {(0,) * len(counts): 0.0}, dict[tuple[int, ...], int]()
     for placed in product(*(range(count + 1) for count in counts)):
@@ -127,7 +129,7 @@ def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
 def hypergeometric(size: int, special: int, draws: int) -> tuple[tuple[int, float], ...]:
     """Return the possible numbers of special items among those drawn, with their probabilities.
 
-    The ratios of neighbours are followed from the likeliest number, which starts as 1, so that nothing overflows.
+    Weights start with 1 at the most likely number and follow the ratios of neighbours from there, so none overflows.
     """
     least, most = max(0, draws - (size - special)), min(special, draws)
     mode = min(max((draws + 1) * (special + 1) // (size + 2), least), most)
@@ -141,7 +143,7 @@ def hypergeometric(size: int, special: int, draws: int) -> tuple[tuple[int, floa
 
 
 def compositions(counts: Sequence[int], size: int, draws: int) -> Iterator[tuple[tuple[int, ...], float]]:
-    """Yield the possible numbers of each kind among the first documents of a group, with their probabilities."""
+    """Yield the possible numbers of each kind among the first `draws` documents of a group, and their probabilities."""
     if not counts:
         yield (), 1.0
         return
@@ -151,7 +153,7 @@ def compositions(counts: Sequence[int], size: int, draws: int) -> Iterator[tuple
 
 
 def check_compositions(measure: object, size: int, counts: Sequence[int]) -> None:
-    """Refuse the mean over the orders of a group with too many states."""
+    """Raise TooManyOrders if the mean over the orders of a tie group has too many states."""
     states = size * prod(count + 1 for count in counts)
     if states > MOST:
         raise TooManyOrders(
@@ -161,9 +163,9 @@ def check_compositions(measure: object, size: int, counts: Sequence[int]) -> Non
 
 
 def mean_of_kind(group: TieGroup, number: int, adds_behind: Callable[[int], Adds], k: int | None) -> float:
-    """Return what a document of a kind, by number, adds on average over all orders of the group.
+    """Return the mean term of a document of a kind, given by its index, over all orders of the group.
 
-    `adds_behind` takes how many documents of no kind stand above in the group.
+    `adds_behind` takes the number of documents of no kind above it in the group.
     """
     others = [count - (i == number) for i, count in enumerate(group.counts)]
     total = 0.0
@@ -176,9 +178,9 @@ def mean_of_kind(group: TieGroup, number: int, adds_behind: Callable[[int], Adds
 def fill_groups(
     batch: Batch, terms: Array, kinds: Array, mean: Callable[[TiedQuery], dict[int, dict[int, float]]]
 ) -> Array:
-    """Return the terms, with those of documents of a kind that tie replaced by their means.
+    """Return the terms with those of tied documents replaced by their means.
 
-    `mean` returns, for the numbers of some tie groups of a query, means by kind.
+    `mean` returns the means by kind for some tie groups of a query, given by index.
     """
     rows = to_lists(terms)
     for query in tied_queries(batch, kinds):
@@ -189,7 +191,7 @@ def fill_groups(
 
 
 def replace_rows(batch: Batch, terms: Array, rows: Mapping[int, list[float]]) -> Array:
-    """Return the terms, with those of some queries replaced."""
+    """Return the terms with those of some queries replaced."""
     every = to_lists(terms)
     for row, own in rows.items():
         every[row] = own

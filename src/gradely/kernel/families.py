@@ -1,8 +1,8 @@
 """The five families: what each judged document adds to a measure, as a mean over all orders of tied documents.
 
-Every function returns an array [Q, H]; a measure is the sum of a row over a norm. With every tie group of size one
+Every function returns an array [Q, H]; a measure is the sum of a row over a norm. If every tie group has one document,
 the mean is the textbook formula, so there is one formula per family, not one per measure and tie policy. Batches of
-fixed shape take the same sums place by place: see by_place.
+fixed shape compute the same sums by rank: see by_place.
 """
 
 from collections.abc import Callable
@@ -23,21 +23,24 @@ from gradely.kernel.ties import (
 )
 
 Credit: TypeAlias = Callable[[Array, Array], Array]
-"""From y and a to the sum over u < y of what a relevant document is worth behind a + u opposed ones."""
+"""Takes y and a; returns the sum over u < y of the credit of a relevant document below a + u opposed ones."""
 
 
 def rank_discount(_: Batch, rank: Array) -> Array:
-    """A gain at rank i is divided by i."""
+    """Return the rank i itself: a gain there is divided by i."""
     return rank
 
 
 def no_discount(batch: Batch, rank: Array) -> Array:
-    """A gain counts the same at every rank."""
+    """Return 1 for every rank: no gain is discounted."""
     return batch.xp.ones_like(rank)
 
 
 def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
-    """1 for each flagged document in the top k: the chance to be there, which is the share of its group's places."""
+    """Return, for each flagged document, the probability that it is in the top k; 0 for other documents.
+
+    This is the share of the places of its tie group that are in the top k.
+    """
     if batch.by_place:
         return by_place.count_in_top(batch, flag, k)
     if batch.untied:
@@ -47,10 +50,10 @@ def count_in_top(batch: Batch, flag: Array, k: int | Array | None) -> Array:
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Gain over discount, the mean over the places a document can take; 0 after place k.
+    """Return gain over discount, the mean over the places that a document can take; 0 below place k.
 
-    An untied document has one place, and its gain is divided right there: no digit differs from the plain measure. By
-    place it is a group like any other, which may cost the last digit.
+    The gain of an untied document is divided directly, so no digit differs from the plain measure. If the batch is
+    computed by place, the document is a group like any other, and the last digit may differ.
     """
     if batch.by_place:
         return by_place.additive(batch, gain, discount, k)
@@ -62,14 +65,14 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
 
 
 class Places(NamedTuple):
-    """Over the places i <= k of each document's tie group, which follows t documents: Σ w_i and Σ (i-t-1)·w_i."""
+    """Σ w_i and Σ (i-t-1)·w_i over the places i <= k of each document's tie group, which has t documents above it."""
 
     weight: Array
     offset: Array
 
 
 def harmonics(batch: Batch, k: int | None) -> Places:
-    """Return the two sums of w_i = 1/i for every document."""
+    """Return both sums for w_i = 1/i."""
     h = sum_over_places(batch, rank_discount, k)
     return Places(h, count_within(batch, k) - batch.rank * h)
 
@@ -83,12 +86,13 @@ def threshold(
     value: Array | None = None,
     divisor: Array | None = None,
 ) -> Array:
-    """At each relevant document the values of the documents down to it, times a weight of its place.
+    """Return, for each relevant document, the sum of the values down to it, times a weight of its place.
 
-    By default a relevant document has the value 1, others 0, and the weight is 1/i: this is the precision there, what
-    the document adds to the numerator of average precision. `divisor` is 1/w of the best place of each document, and
-    `places` has the sums of w over those of its group. For a relevant document of value v in a group of n, with the sum
-    V of values, after documents with the sum S, it is 1/n · [(S+v)·Σ w_i + (V-v)/(n-1)·Σ (i-t-1)·w_i].
+    By default, relevant documents have the value 1, others 0, and the weight is 1/i: the result is the precision at the
+    document, its term in the numerator of average precision. `divisor` is 1/w at the best place of each document, and
+    `places` holds the sums of w over the places of its group. For a relevant document of value v in a group of n whose
+    values sum to V, below documents whose values sum to S, the mean is
+    1/n · [(S+v)·Σ w_i + (V-v)/(n-1)·Σ (i-t-1)·w_i].
     """
     xp, x = batch.xp, batch.to_real(relevant)
     divisor = batch.rank if divisor is None else divisor
@@ -107,10 +111,11 @@ def threshold(
 
 
 def mean_threshold(batch: Batch, chance: Array, k: int | None) -> Array:
-    """The mean of precision at each relevant document, where documents are relevant by chance, whatever others are.
+    """Return the mean of precision at each document, if documents are relevant independently with these probabilities.
 
-    What `threshold` adds up are products of different documents, so that chances take the place of flags: those of the
-    documents above, and of the others of the tie group. The document itself is relevant where it counts at all.
+    `threshold` adds products over different documents. Their mean is the same formula with probabilities for the flags
+    of the documents above and of the other documents of the tie group. The document itself counts only if it is
+    relevant, hence `above + 1`.
     """
     above, among = sum_around(batch, chance)
     alone = batch.keep_top(chance * (above + 1) / batch.rank, k)
@@ -122,14 +127,14 @@ def mean_threshold(batch: Batch, chance: Array, k: int | None) -> Array:
 
 
 def precisions(batch: Batch, relevant: Array, k: int | None) -> Array:
-    """What sums to the numerator of average precision, by document or by place."""
+    """Return the terms of the numerator of average precision, by document or by place."""
     return by_place.threshold(batch, relevant, k) if batch.by_place else threshold(batch, relevant, k)
 
 
 def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) -> Array:
-    """1 over the discount at the first relevant document; only the first group with one matters.
+    """Return 1 over the discount at the first relevant document.
 
-    The relevant documents of that group share the value.
+    Only the first tie group with a relevant document matters; its relevant documents share the value equally.
     """
     xp = batch.xp
     if batch.by_place:
@@ -144,9 +149,9 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
 
 
 def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k: int | None) -> Array:
-    """Return [Q, 1]: the mean of 1 / discount at the first of the r relevant among the group's n documents.
+    """Return [Q, 1]: the mean of 1/discount at the first of the r relevant documents among the n of the group.
 
-    It is document number x of the group with chance Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1).
+    It is document number x of the group with probability Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1).
     """
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
@@ -161,9 +166,9 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
 
 
 def cascade(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
-    """The user walks down, stops at a document with chance `stop`, and gains 1 over the discount there.
+    """Return the gains of a user who reads down, stops at a document with probability `stop` and gains 1/discount.
 
-    The documents of a group share what it adds in proportion to `stop`.
+    The documents of a tie group share its gain in proportion to `stop`.
     """
     xp = batch.xp
     reached = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)
@@ -176,16 +181,18 @@ def cascade(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Arr
 
 
 class Opposition(NamedTuple):
-    """The documents that stand against a relevant one, [Q, H]: those above its tie group, and one more than in it."""
+    """The number of documents opposed to each relevant one, [Q, H]."""
 
     over: Array
+    """above its tie group"""
     special: Array
+    """in its tie group, plus 1"""
 
 
 def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credit, k: int | None) -> Array:
-    """A credit at each relevant document, by how many opposed documents stand above it.
+    """Return the credit of each relevant document, which depends on the number of opposed documents above it.
 
-    In a group with n' opposed documents, a' of them above the group, that number is a' + u with u uniform on 0 … n'.
+    If n' opposed documents are in its tie group and a' above it, that number is a' + u, with u uniform on 0 … n'.
     `credit(y, a')` is the sum over u < y.
     """
     xp = batch.xp
@@ -199,10 +206,10 @@ def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credi
 
 
 def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, credit: Credit) -> Array:
-    """Return [Q, 1]: the mean for a relevant document of the group that the cut-off divides.
+    """Return [Q, 1]: the mean credit of a relevant document in the tie group that the cut-off divides.
 
-    It and the n' opposed ones take y of the places inside the cut-off, hypergeometric; it stands behind u of them and
-    is itself inside for u < y.
+    The document and the n' opposed ones take y of the places inside the cut-off; y has a hypergeometric distribution.
+    If u opposed documents are above it, the document is inside for u < y.
     """
     xp = batch.xp
     n, d, c, a = (
@@ -221,22 +228,22 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
 
 
 class LowerSums(NamedTuple):
-    """For each document, [Q, H], the documents on lower levels above its tie group, and in it."""
+    """For each document, [Q, H], the documents of lower levels above its tie group and in it: their number, a sum."""
 
     above: Array
-    """the sum of something over those above"""
+    """the sum over documents above the tie group"""
     above_count: Array
     beside: Array
-    """the sum of something over those in the tie group"""
+    """the sum over documents in the tie group"""
     beside_count: Array
 
 
 def lower_levels(batch: Batch, level: Array, x: Array, levels: int) -> LowerSums:
-    """Return how many documents stand on a lower level, and the sum of x over them.
+    """Return the number of documents of a lower level, and the sum of x over them.
 
-    `level` holds whole numbers from 0 to `levels`. Two of them differ first in one binary digit: for each digit, from
-    the highest, documents that agree in all digits before it are put side by side, and those with a 1 there count those
-    with a 0.
+    `level` holds whole numbers from 0 to `levels`. Of two different levels, the lower one has a 0 at the highest binary
+    digit in which they differ. So for each digit, from the highest, documents with the same higher digits are put next
+    to each other, and those with a 1 count those with a 0.
     """
     sums = [batch.xp.zeros_like(x) for _ in LowerSums._fields]
     for digit in range(levels.bit_length() - 1, -1, -1):
@@ -246,7 +253,7 @@ def lower_levels(batch: Batch, level: Array, x: Array, levels: int) -> LowerSums
 
 
 def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
-    """Return the four sums over documents that agree in all digits before this one, have 0 there, and stand where."""
+    """Return the four fields of LowerSums over documents with the same higher digits and a 0 at this one."""
     xp, width = batch.xp, level.shape[1]
 
     def digits_from(by: int) -> Array:
@@ -265,7 +272,7 @@ def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
     ]
 
     def place(key: Array) -> Array:
-        """Return how many documents of the row have a smaller key."""
+        """Return the number of documents of the row with a smaller key."""
         flat = xp.searchsorted(ordered, xp.reshape(key + span, (-1,)), side="left")
         return xp.astype(xp.reshape(flat, key.shape), batch.first.dtype) - width * batch.row
 

@@ -1,9 +1,9 @@
-"""Batches of fixed shape: from arrays to values without asking what is in them, so that compilers can take the whole.
+"""Batches of fixed shape: arrays are evaluated without inspecting their values, so the whole function can be compiled.
 
-A Batch asks now and then: does anything tie, how deep is the ranking, how many levels are there. Each question waits
-for the device, and a function that is traced (`jax.jit`, `torch.compile`, CUDA graphs) cannot ask at all. A Fixed
-batch answers from shapes alone: anything may tie, the ranking is as deep as the array is wide. The formulas are the
-same.
+A Batch inspects values now and then: whether documents tie, how deep the rankings are, how many levels there are. Each
+time it waits for the device, and a traced function (`jax.jit`, `torch.compile`, CUDA graphs) cannot inspect values at
+all. A Fixed batch depends on shapes alone: any documents may tie, and rankings are as deep as the array is wide. The
+formulas are the same.
 """
 
 from dataclasses import dataclass
@@ -16,40 +16,40 @@ from gradely.kernel.batch import Array, Batch
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fixed(Batch):
-    """A Batch of dense arrays that knows only shapes."""
+    """A Batch of dense arrays that depends only on their shapes."""
 
     alone: bool = False
-    """true where no two documents can tie"""
+    """true if no two documents can tie"""
     whole: bool = False
-    """true where every cell holds a document"""
+    """true if every cell holds a document"""
     most_levels: int | None = None  # type: ignore[misc]
-    """how many distinct positive labels a query can have; None if nobody said"""
+    """largest number of distinct positive labels of a query; None if unknown"""
 
     fixed = True
 
     @property
     def untied(self) -> bool:
-        """True when ties were broken before."""
+        """True if ties are broken."""
         return self.alone
 
     @property
     def padded(self) -> bool:  # type: ignore[override]
-        """False where every cell holds a document."""
+        """False if every cell holds a document."""
         return not self.whole
 
     @property
     def by_place(self) -> bool:  # type: ignore[override]
-        """True unless ties were broken before: then a document has one place, and nothing is to be shared."""
+        """True unless ties are broken: each document then has a single place."""
         return not self.alone
 
     @property
     def depth(self) -> int:
-        """As many places as there are columns."""
+        """The number of columns."""
         return int(self.grade.shape[1])
 
     @property
     def size(self) -> Array:
-        """[Q, H] how many documents each one's tie group has, a real number; shared by batches with other labels."""
+        """[Q, H] the size of each document's tie group, as a real number; shared with batches of other labels."""
         if "size" not in self.memo:
             self.memo["size"] = self.to_real(self.tied)
         return self.memo["size"]
@@ -59,8 +59,8 @@ class Fixed(Batch):
         """The batch in one block."""
         return [self]
 
-    def top(self, k: int | None) -> Batch:  # noqa: ARG002 - which columns can be in the top k is a question
-        """Return the batch as it is."""
+    def top(self, k: int | None) -> Batch:  # noqa: ARG002 - the columns that can be in the top k depend on values
+        """Return the batch itself."""
         return self
 
 
@@ -72,7 +72,7 @@ def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most
     xp = namespace(scores)
     number = precision_of(xp, scores)
     keys, labels = as_type(scores, number), as_type(labels, number)
-    if mask is not None:  # a real document stands above padding, whatever its score
+    if mask is not None:  # real documents rank above padding, even with a score of minus infinity
         keys = xp.where(mask, xp.clip(keys, min=float(xp.finfo(number).min)), -xp.inf)
         labels = xp.where(mask, labels, -xp.inf)
     alone = ties in ("order", "random")
@@ -80,7 +80,7 @@ def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most
     column = xp.arange(labels.shape[1], dtype=xp.int32, device=device_of(labels))
     first, last = (xp.broadcast_to(x, labels.shape) for x in (column, column + 1)) if alone else equal_runs(rising)
     if mask is None:
-        real = xp.broadcast_to(xp.ones((1, 1), dtype=xp.bool, device=device_of(labels)), labels.shape)  # of one cell
+        real = xp.broadcast_to(xp.ones((1, 1), dtype=xp.bool, device=device_of(labels)), labels.shape)  # one cell
         retrieved = xp.full_like(first[:, 0], labels.shape[1])
     else:
         retrieved = xp.sum(xp.astype(mask, first.dtype), axis=1)
@@ -104,5 +104,5 @@ def fix_shapes(scores: Array, labels: Array, mask: Array | None, ties: str, most
 
 
 def precision_of(xp: Any, scores: Array) -> Any:
-    """Return the real numbers to compute in: those of the scores, if these are single or double, else the widest."""
+    """Return the dtype to compute in: that of the scores if it is single or double, else the widest."""
     return scores.dtype if scores.dtype in (xp.float32, xp.float64) else real_type(xp)

@@ -1,4 +1,4 @@
-"""From relevance, which is never below 0, to gains; discounts by logarithms and powers; parts of graded measures."""
+"""The gains of relevance, which is at least 0, and discounts by logarithms and powers: parts of graded measures."""
 
 import math
 from functools import cache
@@ -11,13 +11,13 @@ from gradely.kernel.parameters import is_number, to_python
 
 
 class Table(NamedTuple):
-    """Values of one's own, label by label; a label of 0 or less that is not listed is worth 0."""
+    """A table of values by label; labels of 0 or less that are not listed have the value 0."""
 
     values: tuple[tuple[float, float], ...]
 
     @classmethod
     def of(cls, table: dict[float, float]) -> "Table":
-        """Make a table from {label: value}."""
+        """Return the table of {label: value}; raise MeasureError if an entry is no number or a value is negative."""
         for label, value in table.items():
             if not is_number(label) or not is_number(value) or value < 0:
                 entry = f"{label!r}: {value!r}"
@@ -34,7 +34,7 @@ class Table(NamedTuple):
         return linear(batch, out, exponent)
 
     def check(self, levels: Array) -> None:
-        """Raise unless every positive label of the collection is listed."""
+        """Raise MeasureError unless every positive label of the collection is listed."""
         listed = {float(label) for label, _ in self.values}
         missing = next((level for level in map(float, levels) if level not in listed), None)
         if missing is not None:
@@ -46,14 +46,14 @@ class Table(NamedTuple):
         return max((value for _, value in self.values), default=0.0)
 
     def __str__(self) -> str:
-        """Print as {label: value}, which reads back."""
+        """Return the table as {label: value}, which can be parsed again."""
         return repr(dict(self.values))
 
 
 def headroom(batch: Batch) -> float:
-    """Return half the powers of two that the batch's numbers can hold, 512 for doubles.
+    """Return half the largest power of two of the batch's dtype, 512 for doubles.
 
-    Gains up to 2^headroom can be summed and discounted without leaving the range of numbers.
+    Gains up to 2^headroom can be summed and discounted without overflow.
     """
     return _headroom(batch.xp, batch.grade.dtype)
 
@@ -64,10 +64,10 @@ def _headroom(xp: Any, dtype: Any) -> float:
 
 
 def exponents(batch: Batch, power: Array) -> Array | None:
-    """Return the units, 2^exponent, in which gains of up to 2^power, [Q, 1], have headroom; None if 1 does for all.
+    """Return exponents of units 2^exponent in which gains up to 2^power, [Q, 1], have headroom; None if all are 0.
 
-    Exponents are even numbers, so that units, and half of them, scale without rounding. Of fixed shapes nobody can ask,
-    so these have exponents always, of 0 where 1 does.
+    Exponents are even, so scaling by units, or by their square roots, does not round. Batches of fixed shape always
+    have exponents, since their values cannot be inspected.
     """
     over = power - headroom(batch)
     if not batch.fixed and not is_any(over > 0):
@@ -76,17 +76,17 @@ def exponents(batch: Batch, power: Array) -> Array | None:
 
 
 def units(batch: Batch, exponent: Array) -> Array:
-    """Return 1 in units of 2^exponent, which is 0 if it is too small to be told from it."""
+    """Return 1 in units of 2^exponent, or 0 if that underflows."""
     return batch.xp.pow(batch.xp.full_like(exponent, 2.0), -exponent)
 
 
 def linear(batch: Batch, relevance: Array, exponent: Array | None = None) -> Array:
-    """The relevance itself, in units of 2^exponent."""
+    """Return the relevance itself, in units of 2^exponent."""
     return relevance if exponent is None else relevance * units(batch, exponent)
 
 
 def exp(batch: Batch, relevance: Array, exponent: Array | None = None) -> Array:
-    """2^relevance - 1, in units of 2^exponent."""
+    """Return 2^relevance - 1, in units of 2^exponent."""
     two = batch.xp.full_like(relevance, 2.0)
     if exponent is None:
         return batch.xp.pow(two, relevance) - 1.0
@@ -97,15 +97,15 @@ GAINS = {"linear": linear, "exp": exp}
 
 
 def log2(batch: Batch, rank: Array) -> Array:
-    """A gain is divided by the binary logarithm of rank + 1."""
+    """Return the binary logarithm of i + 1 for rank i."""
     return batch.xp.log2(rank + 1.0)
 
 
 LEAST_LOG = -690
-"""the natural logarithm of a number that is nearly the least of doubles"""
+"""the natural logarithm of a number close to the smallest normal double"""
 
 
 def inverse_power(batch: Batch, base: float, exponent: Array) -> Array:
-    """Return 1 / base^exponent for a base below 1, held where base^exponent would leave the range of numbers."""
+    """Return 1 / base^exponent for a base below 1; the exponent is limited where base^exponent would underflow."""
     held = batch.xp.clip(exponent, max=LEAST_LOG / math.log(base))
     return batch.xp.pow(batch.xp.full_like(held, base), -held)

@@ -1,4 +1,4 @@
-"""Sums over many places in closed form, to full precision: Σ 1/(x+j), Σ j/(x+j), and the infinite Σ 1/(x+j)²."""
+"""Sums over many ranks in closed form, to full precision: Σ 1/(x+j), Σ j/(x+j), and the infinite Σ 1/(x+j)²."""
 
 from typing import Any, NamedTuple
 
@@ -6,24 +6,24 @@ from gradely.kernel.backend import is_any, is_traced
 from gradely.kernel.batch import Array
 
 FIRST = 16
-"""how many terms are added one by one; from there on the series below reach the last digit"""
+"""number of terms that are added one by one; beyond it, the series below have full precision"""
 DIGAMMA = (1 / 24, -7 / 960, 31 / 8064, -127 / 30720, 511 / 67584)
-"""ψ(h + ½) - log h in powers of 1/h², from the first on"""
+"""coefficients of ψ(h + ½) - log h in powers of 1/h², starting with the first power"""
 TRIGAMMA = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66)
-"""the Bernoulli numbers of ψ'(x) - 1/x - 1/(2x²), in odd powers of 1/x from the third on"""
+"""coefficients of ψ'(x) - 1/x - 1/(2x²), the Bernoulli numbers, in odd powers of 1/x, starting with the third"""
 SMALL, POWERS = 0.2, 10
-"""up to where z - log(1+z) is taken from its series, and how many terms of that reach the last digit"""
+"""below SMALL, z - log(1+z) is computed from its series, of which POWERS terms give full precision"""
 
 
 class InverseSums(NamedTuple):
-    """Over j < n: Σ 1/(x+j) and Σ j/(x+j)."""
+    """The sums over j < n of 1/(x+j) and of j/(x+j)."""
 
     inverse: Array
     offset: Array
 
 
 def inverse_sums(xp: Any, x: Array, n: Array) -> InverseSums:
-    """Return both sums of n terms, for x > 0."""
+    """Return both sums for x > 0."""
     inverse = offset = xp.zeros_like(x)
     for j in range(FIRST):
         term = xp.where(n > j, 1 / (x + j), 0.0)
@@ -35,7 +35,7 @@ def inverse_sums(xp: Any, x: Array, n: Array) -> InverseSums:
 
 
 def _many_inverses(xp: Any, x: Array, n: Array) -> InverseSums:
-    """Return both sums for x from FIRST on: with h = x - ½, the first is log(1 + n/h) and differences of a series."""
+    """Return both sums for x > FIRST: with h = x - ½, the first is log(1 + n/h) plus the difference of a series."""
     h = x - 0.5
     z = n / h
     log = xp.log1p(z)
@@ -51,7 +51,7 @@ def _log_remainder(xp: Any, z: Array, log: Array) -> Array:
 
 
 def trigamma(xp: Any, x: Array) -> Array:
-    """Return ψ'(x), the sum of 1/(x+j)² over all j from 0 on, for x > 0."""
+    """Return ψ'(x), the infinite sum of 1/(x+j)² over j >= 0, for x > 0."""
     y = x + FIRST
     first = xp.zeros_like(x)
     for j in range(FIRST - 1, -1, -1):
@@ -60,7 +60,7 @@ def trigamma(xp: Any, x: Array) -> Array:
 
 
 def _in_powers(factors: Any, x: Array) -> Array:
-    """Return the sum of the factors times rising powers of x, from the first on."""
+    """Return the sum of the factors times rising powers of x, starting with the first power."""
     total = 0 * x
     for factor in reversed(factors):
         total = (total + factor) * x

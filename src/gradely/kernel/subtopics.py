@@ -1,4 +1,4 @@
-"""Subtopics: labels of documents by subtopic, and the greedy ideal, which has something new at every rank."""
+"""Subtopics: labels of documents by subtopic, and the greedy ideal ranking of α-nDCG."""
 
 from typing import Any, NamedTuple, TypeAlias
 
@@ -7,37 +7,37 @@ from gradely.kernel.backend import device_of, is_any, namespace, sum_rows, take_
 Array: TypeAlias = Any
 
 NEAR = 1e-12
-"""gains that differ by less than this share are the same: rounding must not decide which document comes first"""
+"""gains with a smaller relative difference count as equal: rounding must not decide which document comes first"""
 NOTHING = 1e-18
-"""a share of the first gain below which later ones are lost in rounding"""
+"""gains below this share of the first gain are lost in rounding"""
 
 
 class Subtopics(NamedTuple):
-    """The labels by subtopic beside those of a Batch; minus infinity where a document is not judged for a subtopic."""
+    """The labels by subtopic of a Batch; minus infinity if a document is not judged for a subtopic."""
 
     labels: Array
-    """[Q, H, S] of the judged documents that were retrieved"""
+    """[Q, H, S] labels of the judged documents that were retrieved"""
     pool: Array
-    """[Q, B, S] of all judged documents; of two with the same gain, the greedy ideal takes the earlier one"""
+    """[Q, B, S] labels of all judged documents; if two have the same gain, the greedy ideal takes the first"""
     weights: Array | None = None
-    """[Q, S] how likely it is that a user means each subtopic, as the judgments state it; None if they do not"""
+    """[Q, S] the probability that a user means each subtopic; None if the judgments do not state it"""
 
     def rows(self, part: slice) -> "Subtopics":
-        """Return some of the queries."""
+        """Return the labels of some queries."""
         weights = None if self.weights is None else self.weights[part]
         return Subtopics(self.labels[part], self.pool[part], weights)
 
     def columns(self, width: int) -> "Subtopics":
-        """Return the first columns."""
+        """Return the subtopics with only the first columns of retrieved documents."""
         return self._replace(labels=self.labels[:, :width])
 
     def reorder(self, order: Array) -> "Subtopics":
-        """Return the columns of each row in another order."""
+        """Return the subtopics with the retrieved documents of each row in another order."""
         return self._replace(labels=take_documents(self.labels, order))
 
 
 def take_documents(x: Array, order: Array) -> Array:
-    """Return [Q, N, S]: the documents of each row of x [Q, B, S] that are in an order [Q, N]."""
+    """Return [Q, N, S]: the documents in the columns `order` [Q, N] of each row of x [Q, B, S]."""
     xp, (queries, width, subtopics) = namespace(x), x.shape
     at = order + width * xp.arange(queries, dtype=order.dtype, device=device_of(x))[:, None]
     flat = xp.take(xp.reshape(x, (queries * width, subtopics)), xp.reshape(at, (-1,)), axis=0)
@@ -45,10 +45,10 @@ def take_documents(x: Array, order: Array) -> Array:
 
 
 def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array]:
-    """Return the gains of the greedy ideal, [Q, depth], and which columns it takes, [Q, depth].
+    """Return the gains of the greedy ideal ranking, and its documents by column; both have at most `depth` ranks.
 
-    `relevant` [Q, B, S] is 1 where a document is relevant to a subtopic, else 0. At each rank the document of the
-    largest gain comes next; its gain is Σ over its subtopics of kept^(how often that subtopic was seen above).
+    `relevant` [Q, B, S] is 1 if a document is relevant to a subtopic, else 0. Each rank takes the document with the
+    largest gain: Σ over its subtopics of kept^(number of documents above with this subtopic).
     """
     xp, device = namespace(relevant), device_of(relevant)
     worth = xp.ones_like(relevant[:, 0, :])
@@ -59,7 +59,7 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
     gains: list[Array] = []
     taken: list[Array] = []
     for step in range(depth):
-        if 0 < 2 * (most - step) <= relevant.shape[1]:  # documents that a query may have left
+        if 0 < 2 * (most - step) <= relevant.shape[1]:  # at most half of the columns are still left: drop the others
             order = xp.argsort(xp.astype(~left, xp.int8), axis=1, stable=True)[:, : most - step]
             relevant, left, column = take_documents(relevant, order), take_rows(left, order), take_rows(column, order)
         gain = xp.where(left, (relevant @ worth[:, :, None])[:, :, 0], 0.0)
@@ -76,7 +76,7 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
 
 
 def number_kinds(entries: Array) -> Array:
-    """Return [Q, H]: a whole number for each distinct vector of entries [Q, H, E]; 0 for those that are all 0."""
+    """Return [Q, H]: a number for each distinct vector of entries [Q, H, E]; 0 for the vector of zeros."""
     xp = namespace(entries)
     number = xp.zeros_like(entries[:, :, 0])
     for e in range(entries.shape[2]):
@@ -86,7 +86,7 @@ def number_kinds(entries: Array) -> Array:
 
 
 def _rank_distinct(x: Array) -> Array:
-    """Return the place of each number among the distinct ones, from 0 on."""
+    """Return the index of each number among the sorted distinct numbers."""
     xp = namespace(x)
     flat = xp.reshape(x, (-1,))
     ordered = xp.sort(flat)

@@ -1,4 +1,4 @@
-"""Scores and labels that look swapped: arrays have no names that would tell."""
+"""Detects scores and labels that look swapped, since arrays have no names."""
 
 import warnings
 from typing import Any
@@ -7,22 +7,22 @@ import numpy as np
 import numpy.typing as npt
 
 SAMPLE = 1000
-"""how many numbers are looked at"""
+"""number of values that are examined"""
 HIGHEST = 10
 """the highest label of common scales"""
 LOWEST = -2
-"""the lowest: TREC has it for spam"""
+"""the lowest label, which TREC uses for spam"""
 RANKED = 4
-"""documents from which on scores that all differ rank, whatever numbers they are"""
+"""from this number of documents on, scores without ties are taken for scores"""
 BINARY = "the scores are 0 and 1 and nothing else"
 
 
 def look_swapped(
     labels: npt.NDArray[np.float64], levels: npt.NDArray[np.float64], scores: npt.NDArray[np.float64]
 ) -> str | None:
-    """Return how labels look like scores, and scores like labels; None if they do not.
+    """Return in what way labels look like scores, and scores like labels; None if they do not.
 
-    Given are the labels and the scores of one query or more, and the distinct positive labels of all queries.
+    `labels` and `scores` are those of one query or more, `levels` the distinct positive labels of all queries.
 
     >>> real, whole = np.array([0.91, 0.4, 0.13]), np.array([2.0, 1.0, 0.0])
     >>> look_swapped(real, real, np.array([3.0, 0.0, 1.0]))
@@ -53,7 +53,7 @@ def look_swapped(
 
 
 def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
-    """Return the lowest and the highest of scores that are whole numbers of a scale of labels; None for others."""
+    """Return the lowest and highest score if all scores are whole numbers of a common scale of labels, else None."""
     low, high = float(scores.min()), float(scores.max())
     whole = low >= LOWEST and high <= HIGHEST and bool((scores == np.floor(scores)).all())
     return (int(low), int(high)) if whole else None
@@ -65,29 +65,30 @@ def are_real(levels: npt.NDArray[np.float64]) -> bool:
 
 
 def describe_beyond(labels: npt.NDArray[np.float64]) -> str | None:
-    """Return how the labels of a query go beyond common scales and never tie, as scores do; None if not."""
+    """Return a description if the labels of a query exceed common scales and never tie, as scores do, else None."""
     if len(labels) < 2 or not labels.max() > HIGHEST or _share_tied(labels):
         return None
     return f"the first labels all differ and go up to {labels.max():g}"
 
 
 def _share_tied(numbers: npt.NDArray[np.float64]) -> float:
-    """Return the share of numbers that are equal to another one."""
+    """Return the share of numbers that equal another number."""
     counts = np.unique(numbers, return_counts=True)[1]
     return float(counts[counts > 1].sum()) / max(len(numbers), 1)
 
 
 def warn_of_swap(scores: Any, labels: Any, call: str, group: Any = None, qid: Any = None) -> bool:
-    """Warn where scores look like labels, and labels like scores: scikit-learn has labels first.
+    """Warn if scores look like labels and labels like scores, since scikit-learn takes labels first.
 
-    Arrays of other libraries are not looked at: one would have to wait for their device. Return whether it warned.
+    Return True if it warned. Arrays of other libraries than NumPy are not examined, since this would wait for their
+    device.
     """
-    if not isinstance(scores, (list, np.ndarray)):  # nor would torch.compile go through what follows
+    if not isinstance(scores, (list, np.ndarray)):  # torch.compile does not support the checks below
         return False
     first_scores, first_labels = _first_numbers(scores), _first_numbers(labels)
     kinds = first_scores.dtype.kind, first_labels.dtype.kind
     if kinds[0] not in "iubf" or kinds[1] not in "iuf" or (kinds[0] == "f" and kinds[1] != "f"):
-        return False  # labels are mostly whole by type, and scores are not
+        return False  # labels are usually integers, and scores are not
     if len(first_scores) == len(first_labels) and _rank(_first_query(scores, first_scores, group, qid)):
         return False
     how = _look_swapped_by_type(first_scores, first_labels)
@@ -97,7 +98,7 @@ def warn_of_swap(scores: Any, labels: Any, call: str, group: Any = None, qid: An
 
 
 def _look_swapped_by_type(scores: npt.NDArray[Any], labels: npt.NDArray[Any]) -> str | None:
-    """Return how arrays look swapped; types tell more of them than of other numbers."""
+    """Return in what way arrays look swapped, also judging by their dtypes."""
     levels = np.unique(labels[labels > 0])
     of_reals = scores.dtype.kind == "f"
     if len(scores) and (scores == 1).all():
@@ -110,12 +111,12 @@ def _look_swapped_by_type(scores: npt.NDArray[Any], labels: npt.NDArray[Any]) ->
 
 
 def _rank(scores: npt.NDArray[Any]) -> bool:
-    """True for scores of a query that all differ, and are not too few to tell."""
+    """True if the scores of a query all differ and are enough to tell."""
     return len(set(scores.tolist())) == len(scores) >= RANKED
 
 
 def _first_query(values: Any, first: npt.NDArray[Any], group: Any, qid: Any) -> npt.NDArray[Any]:
-    """Return those of the first numbers that belong to the first query, as far as lists and NumPy arrays say."""
+    """Return the numbers of the first query, if the arguments tell which these are, else all of `first`."""
     if isinstance(group, (list, np.ndarray)) and len(group):
         return first[: int(group[0])]
     if isinstance(qid, (list, np.ndarray)) and len(qid):
@@ -125,7 +126,7 @@ def _first_query(values: Any, first: npt.NDArray[Any], group: Any, qid: Any) -> 
 
 
 def _first_numbers(values: Any) -> npt.NDArray[Any]:
-    """Return the first numbers of a NumPy array or of lists, as they are; none of anything else."""
+    """Return the first numbers of a NumPy array or of nested lists; none for other types."""
     if isinstance(values, np.ndarray):
         return values.flat[:SAMPLE]
     while isinstance(values, list) and values and isinstance(values[0], (list, np.ndarray)):

@@ -7,26 +7,30 @@ from gradely.kernel.backend import as_type, running_sum, sums_before, take_in_ro
 from gradely.kernel.batch import Array, Batch
 
 Discount: TypeAlias = Callable[[Batch, Array], Array]
-"""From the ranks 1, 2, … to what a gain there is divided by."""
+"""Takes the ranks 1, 2, …; returns the divisor of a gain at each rank."""
 
 SHORT = 100
-"""as many ranks as most rankings have that are evaluated one at a time"""
+"""largest depth of a ranking that counts as short; most rankings that are evaluated one at a time are not longer"""
 KEPT: dict[tuple[Discount, Any], Array] = {}
+"""divisors of short rankings, by discount and dtype"""
 MOST_KEPT = 64
-"""divisors of short rankings by discount and type of numbers; how many are kept, since RBP has one for each p"""
+"""largest number of entries in KEPT, which is limited because RBP has a discount for each p"""
 
 
 class Sums(NamedTuple):
-    """Prefix sums in two parts, high + low, so that differences lose no digit. Entry i is the sum of the first i."""
+    """Prefix sums in two parts, high + low, whose differences are exact to the last digit.
+
+    Entry i is the sum of the first i numbers.
+    """
 
     high: Array
     low: Array
 
 
 def divisors(batch: Batch, discount: Discount) -> Array:
-    """Return what gains at ranks 1, 2, … are divided by, at least as many as there are.
+    """Return the divisors of gains at ranks 1, 2, …, at least down to the depth of the batch.
 
-    They are made once a batch; of short rankings once for all that NumPy holds.
+    They are computed once per batch; for short rankings in NumPy, once for all batches.
     """
     if batch.in_numpy and batch.depth <= SHORT and not batch.fixed:
         return _short_divisors(batch, discount)
@@ -46,7 +50,7 @@ def _short_divisors(batch: Batch, discount: Discount) -> Array:
 
 
 def sums(batch: Batch, discount: Discount) -> Sums:
-    """Return the prefix sums of 1 / discount; made once a batch."""
+    """Return the prefix sums of 1/discount; they are computed once per batch."""
     if (Sums, discount) not in batch.memo:
         batch.memo[Sums, discount] = sum_in_parts(batch, 1.0 / divisors(batch, discount))
     sums_of_discount: Sums = batch.memo[Sums, discount]
@@ -54,25 +58,25 @@ def sums(batch: Batch, discount: Discount) -> Sums:
 
 
 def sum_in_parts(batch: Batch, x: Array) -> Sums:
-    """Return the prefix sums of x along its last axis, the low part being what the high one loses by rounding."""
+    """Return the prefix sums of x along its last axis; the low part is the rounding error of the high one (TwoSum)."""
     high = batch.xp.cumulative_sum(x, axis=-1, include_initial=True)
     before, after = high[..., :-1], high[..., 1:]
-    step = after - before  # which is rounded, too, where x is the larger one
+    step = after - before  # this is rounded as well if x is larger than the sum before it
     lost = (before - (after - step)) + (x - step)
     return Sums(high, batch.xp.cumulative_sum(lost, axis=-1, include_initial=True))
 
 
 def group_places(batch: Batch, k: int | Array | None) -> tuple[Array, Array]:
-    """Return where the places of each document's tie group begin and end, as far as they lie in the top k.
+    """Return the first place of each document's tie group, from 0, and one past the last, both at most k.
 
-    k is one number, or [Q, 1] numbers.
+    k is one number, or one per query, [Q, 1].
     """
     start, stop = batch.above, batch.last if batch.fixed else batch.above + batch.tied
     return (start, stop) if k is None else (batch.xp.clip(start, max=k), batch.xp.clip(stop, max=k))
 
 
 def count_within(batch: Batch, k: int | Array | None) -> Array:
-    """Return how many places of each document's tie group lie in the top k."""
+    """Return the number of places of each document's tie group in the top k."""
     if k is None:
         return batch.size
     start, stop = group_places(batch, k)
@@ -80,21 +84,21 @@ def count_within(batch: Batch, k: int | Array | None) -> Array:
 
 
 def sum_over_places(batch: Batch, discount: Discount, k: int | None) -> Array:
-    """Return the sum of 1 / discount over the places of each document's tie group that lie in the top k."""
+    """Return the sum of 1/discount over the places of each document's tie group in the top k."""
     start, stop = group_places(batch, k)
     high, low = sums(batch, discount)
     return (high[stop] - high[start]) + (low[stop] - low[start])
 
 
 class GroupSums(NamedTuple):
-    """For each document, the sum of something over the documents above its tie group, and over those in it."""
+    """For each document, a sum over the documents above its tie group, and over the documents in it."""
 
     before: Array
     in_group: Array
 
 
 def sum_around(batch: Batch, x: Array) -> GroupSums:
-    """Return both sums of x; of flags, how many are true."""
+    """Return both sums of x; if x holds flags, the number of true ones."""
     running = _prefix_sums(batch, x)
     if batch.untied:
         return GroupSums(batch.to_real(running[:, :-1]), batch.to_real(x))
@@ -126,7 +130,7 @@ def _prefix_sums(batch: Batch, x: Array) -> Array:
 
 
 def _at_edges(batch: Batch, table: Array) -> tuple[Array, Array]:
-    """Return what stands in a table of one more column where each document's tie group begins, and where it ends."""
+    """Return the entries of a table of prefix sums at the first column of each tie group, and one past its last."""
     if batch.fixed:
         return take_in_rows(table, batch.first), take_in_rows(table, batch.last)
     start, stop = batch.edges
@@ -134,21 +138,21 @@ def _at_edges(batch: Batch, table: Array) -> tuple[Array, Array]:
 
 
 def _sum_type(batch: Batch, x: Array) -> Any:
-    """Return the type in which x is summed; flags are counted in whole numbers, which is far faster."""
+    """Return the dtype in which x is summed; flags are counted in integers, which is far faster."""
     return batch.first.dtype if x.dtype == batch.judged.dtype else x.dtype
 
 
 def _cells(batch: Batch, table: Array, at: Array) -> Array:
-    """Return what stands in some cells of a table, counted row by row, which is faster than by row and column."""
+    """Return the cells of a table at flat positions, which is faster than by row and column."""
     xp = batch.xp
     return xp.reshape(xp.take(xp.reshape(table, (-1,)), xp.reshape(at, (-1,)), axis=0), at.shape)
 
 
 def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array | None = None) -> Batch:
-    """Return the batch with ties ordered as its policy says: by priority, highest or lowest first.
+    """Return the batch with ties ordered by its policy: `best` by descending priority, `worst` by ascending priority.
 
-    Unjudged documents of a group have priority 0; others that have 0 may stand on either side of them. Groups whose
-    documents are flagged in `tied` stay tied, their documents in order.
+    Unjudged documents have priority 0; judged documents of priority 0 may come before or after them. Groups whose
+    documents are flagged in `tied` stay tied, with their columns in order.
     """
     if batch.ties == "expected" or batch.untied:
         return batch
@@ -177,7 +181,10 @@ def order_ties(batch: Batch, priority_of: Callable[[Batch], Array], tied: Array 
 
 
 def place_columns(ordered: Batch, batch: Batch, places: Mapping[int, Sequence[tuple[int, int]]]) -> Batch:
-    """Return an ordered batch with some queries in another order: (place, column of the batch) of their documents."""
+    """Return an ordered batch with the documents of some queries in another order.
+
+    `places` maps such a query to the place and the column in `batch` of each document.
+    """
     rows = [to_lists(batch.to_real(x)) for x in (ordered.grade, ordered.above)]
     own = to_lists(batch.grade)
     for q, documents in places.items():

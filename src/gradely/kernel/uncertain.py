@@ -1,12 +1,12 @@
-"""Labels that are probabilities: exact means of measures over all labels of a query, documents being independent.
+"""Probabilistic labels: exact means of measures over all labels of a query, if documents are independent.
 
-Sums of products of different documents need nothing new: their mean is the same formula, with the probability of each
-document in place of a flag, and its mean gain in place of a gain. What remains are sums with a denominator that also
-depends on the labels. There are three ways to compute their mean, none of which enumerates labels:
+The mean of a sum of products over different documents is the same formula, with probabilities for flags and mean gains
+for gains. Other measures have a denominator that also depends on the labels. Three functions compute their mean,
+without enumerating labels:
 
-    over_count   divided by the number of relevant documents: 1/Z is the integral of s^(Z-1) over s from 0 to 1
-    with_count   any function of that number, for sums of single documents: its distribution, by Fourier transform
-    over_ideal   divided by the gains of the best k: a walk over how many of them have each gain
+    over_count   a sum over the number of relevant documents: 1/Z is the integral of s^(Z-1) over s from 0 to 1
+    with_count   a sum over documents, each term depending on that number: its distribution, by Fourier transform
+    over_ideal   a sum over the gains of the best k documents: a walk over the numbers of documents with each gain
 """
 
 from collections.abc import Callable, Iterator
@@ -22,11 +22,11 @@ from gradely.kernel.batch import Array, Batch, rows_at_a_time, sort_distinct
 from gradely.lazy import lazy
 
 STATES = 200_000
-"""largest number of states of a walk; that many take a second for each query of 100 documents"""
+"""largest number of states of a walk, which takes a second for each query with 100 documents"""
 COLUMNS = ("grade", "judged", "above", "tied", "first", "last")
 """the arrays of a batch that have a column for each document"""
 NEWTON = 6
-"""number of Newton steps to the nodes; from the usual first guess, five give all digits for up to 2,000 nodes"""
+"""number of Newton steps for the nodes; from the usual first guess, five give full precision for up to 2,000 nodes"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class UncertainBatch:
     """The ranks of the judged documents of a block of queries, and the probability of each of their labels."""
 
     places: Batch
-    """one column per judged document that was retrieved; it has no labels"""
+    """the ranks, with one column per judged document that was retrieved, and without labels"""
     labels: Array
     """[L] the labels that occur, ascending"""
     chance: Array
@@ -44,7 +44,7 @@ class UncertainBatch:
 
     @lazy
     def by_label(self) -> Batch:
-        """A batch of one query whose documents have each label once, to see how measures treat labels."""
+        """A batch of one query with one document of each label, which shows how a measure treats each label."""
         labels = self.labels[None, :]
         column = self.places.xp.arange(labels.shape[1], dtype=self.places.first.dtype)[None, :]
         pool = -self.places.xp.sort(-labels, axis=1)
@@ -52,24 +52,27 @@ class UncertainBatch:
         return Batch(labels, judged, 0 * column, 0 * column + 1, column, column + 1, pool, judged, column[:, -1] + 1)
 
     def mean(self, values: Array) -> Array:
-        """Return [Q, H]: the mean, over the labels of each retrieved document, of a value [L] that each label has."""
+        """Return [Q, H]: the mean of the values [L] of labels over the labels of each retrieved document."""
         return mean_over(self.chance, values)
 
 
 def mean_over(chance: Array, values: Array) -> Array:
-    """Return [Q, H] from chances [Q, H, L] and values [L], added label by label, so that no digit depends on Q or H."""
+    """Return [Q, H]: the mean of values [L] by probabilities [Q, H, L].
+
+    It is added label by label, so no digit depends on Q or H.
+    """
     return reduce(add, (chance[:, :, i] * values[i] for i in range(values.shape[0])))
 
 
 class Chances(NamedTuple):
-    """The probability that each document is relevant: of the retrieved ones, [Q, H], and of those that were missed."""
+    """The probability that each document is relevant: [Q, H] for retrieved documents, [Q, M] for the missed ones."""
 
     chance: Array
     missed: Array
 
     @classmethod
     def of(cls, batch: UncertainBatch, relevant: Array) -> "Chances":
-        """Add up the probabilities of the labels, [L], that are relevant."""
+        """Add up the probabilities of the relevant labels; `relevant` [L] flags them."""
         values = batch.places.to_real(relevant)
         clip = batch.places.xp.clip  # sums of probabilities may exceed 1 by rounding
         return cls(*(clip(mean_over(chance, values), max=1.0) for chance in (batch.chance, batch.missed)))
@@ -80,17 +83,18 @@ class Chances(NamedTuple):
 
 
 Sum = Callable[[Batch, Array], Array]
-"""From a batch of rankings and the chance that each document is relevant, [Q, H], to what documents add to a sum, which
-is made of products of different documents."""
+"""Takes a batch and the probability that each document is relevant, [Q, H]; returns the terms of a sum of products over
+different documents."""
 
 
 def over_count(batch: Batch, relevant: Chances, terms: Sum) -> Array:
-    """Return [Q, H]: the mean of what each document adds to a sum that is divided by how many documents are relevant.
+    """Return [Q, H]: the mean of each document's term in a sum that is divided by the number of relevant documents.
 
-    1/Z is the integral of s^(Z-1). The mean of s^Z times a product of different documents is the product of 1-p+ps over
-    all documents, times the same product for documents that are relevant with the chance ps/(1-p+ps). That is a
-    polynomial in s whose degree is at most the number of documents, and s divides it, so that half as many nodes of
-    Gauss and Legendre give its integral exactly. They are the rows of a batch.
+    For that number Z, 1/Z is the integral of s^(Z-1) over s from 0 to 1. The mean of s^Z times a product over different
+    documents is the product of 1-p+ps over all documents, times the same product for documents that are relevant with
+    probability ps/(1-p+ps). It is a polynomial in s that s divides, with a degree of at most the number of documents.
+    Gauss-Legendre quadrature with half as many nodes therefore gives the integral exactly. The nodes are the rows of a
+    batch.
     """
     xp = batch.xp
 
@@ -109,7 +113,7 @@ def over_count(batch: Batch, relevant: Chances, terms: Sum) -> Array:
 
 
 def _by_query(batch: Batch, relevant: Chances, work: Callable[[Batch, Chances], Array]) -> Array:
-    """Return [Q, H] from work on one query at a time, without padding, so that no digit depends on other queries."""
+    """Return [Q, H]: the results of `work` on each query alone, without padding: no digit depends on other queries."""
     parts = []
     for i in range(batch.grade.shape[0]):
         row, width = batch.rows(slice(i, i + 1)), max(1, int(batch.xp.sum(batch.to_real(batch.judged[i, :]))))
@@ -121,28 +125,28 @@ def _by_query(batch: Batch, relevant: Chances, work: Callable[[Batch, Chances], 
 
 
 def _blocks(x: Array, size: int) -> Iterator[slice]:
-    """Yield the columns in blocks of some size, so that what is made of them fits into the processor's cache."""
+    """Yield blocks of columns, whose intermediate results fit into the processor's cache."""
     return (slice(start, start + size) for start in range(0, x.shape[1], size))
 
 
 def _mix(chance: Array, s: Array) -> Array:
-    """Return the mean of s where a document is relevant, and of 1 where it is not."""
+    """Return the mean of s^x, where x is 1 if the document is relevant and else 0."""
     return 1 - chance + chance * s
 
 
 def _cut(row: Batch, columns: slice) -> Batch:
-    """Return some of the columns of a batch."""
+    """Return a slice of the columns of a batch."""
     return row.reorder(**{name: getattr(row, name)[:, columns] for name in COLUMNS})
 
 
 def _product(xp: Any, x: Array, axis: int) -> Array:
-    """Return the product along an axis, which stays, one after the other, so that no digit depends on padding."""
+    """Return the product along an axis, which is kept; factors are multiplied in order, so padding changes no digit."""
     products = xp.cumulative_prod(x, axis=axis, include_initial=True)
     return products[-1:, :] if axis == 0 else products[:, -1:]
 
 
 def _repeat(row: Batch, times: int) -> Batch:
-    """Return the only row of a batch, several times."""
+    """Return a batch of one row with the row repeated."""
     arrays = {name: getattr(row, name) for name in (*COLUMNS, "pool", "pooled", "retrieved")}
     repeated = {name: row.xp.broadcast_to(array, (times, *array.shape[1:])) for name, array in arrays.items()}
     return replace(row, **repeated)
@@ -150,9 +154,9 @@ def _repeat(row: Batch, times: int) -> Batch:
 
 @lru_cache(maxsize=256)
 def gauss_legendre(xp: Any, count: int) -> tuple[Array, Array]:
-    """Return the nodes and weights of Gauss and Legendre between 0 and 1.
+    """Return the nodes and weights of Gauss-Legendre quadrature between 0 and 1.
 
-    Newton's method needs four steps from the usual first guess; the slope of the last one gives the weights.
+    The nodes are found by Newton's method; the slope of its last step gives the weights.
     """
     x = xp.cos(pi * (xp.arange(count, dtype=xp.float64) + 0.75) / (count + 0.5))
     for _ in range(NEWTON):
@@ -165,11 +169,12 @@ def gauss_legendre(xp: Any, count: int) -> tuple[Array, Array]:
 
 
 def with_count(batch: Batch, relevant: Chances, worth: Callable[[Batch, Array], Array]) -> Array:
-    """Return [Q, H]: the mean of what each relevant document is worth, which depends on how many are relevant.
+    """Return [Q, H]: the mean value of each relevant document, which depends on the number of relevant documents.
 
-    `worth` takes a batch of one query and the numbers 1, 2, … [N], and returns [H, N] or [1, N]. How many other
-    documents are relevant has the generating function Π (1-p+ps) over them; its values on the unit circle give their
-    distribution by Fourier transform. An odd number of values leaves out -1, where 1-p+ps may be 0.
+    `worth` takes a batch of one query and the numbers 1, 2, … [N] of relevant documents, and returns the value of a
+    relevant document for each number, [H, N] or [1, N]. The number of other relevant documents has the generating
+    function Π (1-p+ps) over these documents. The Fourier transform of its values on the unit circle is the
+    distribution. The number of values is odd to avoid s = -1, where 1-p+ps may be 0.
     """
     xp = batch.xp
 
@@ -191,22 +196,22 @@ def with_count(batch: Batch, relevant: Chances, worth: Callable[[Batch, Array], 
 
 
 class Walk(NamedTuple):
-    """How many of the best k documents have each of L gains, which are numbered from the lowest.
+    """The states of a walk over documents: the numbers of the best k documents with each of L gains, lowest first.
 
-    A state is a list of numbers that add up to at most k.
+    The numbers of a state add up to at most k.
     """
 
     counts: Array
-    """[S, L] how many documents of each gain a state has; the first state has none"""
+    """[S, L] the number of documents of each gain in each state; the first state has none"""
     after: Array
-    """[L, S] the state after another document of each gain"""
+    """[L, S] the state that follows after another document of each gain"""
     before: Array
-    """[L, S, …] the states from which a document of each gain leads to a state; S in padding"""
+    """[L, S, …] the states from which a document of each gain leads to each state; S in padding"""
 
 
 @lru_cache(maxsize=16)
 def _walk(xp: Any, k: int, gains: int) -> Walk:
-    """Return the states for the best k of documents with this number of gains, in lexicographic order."""
+    """Return the walk over the best k documents with this number of gains; states are in lexicographic order."""
     counts = xp.zeros((1, 0), dtype=xp.int64)
     for _ in range(gains):
         more = k - xp.sum(counts, axis=1) + 1
@@ -219,7 +224,7 @@ def _walk(xp: Any, k: int, gains: int) -> Walk:
 
 
 def _number(xp: Any, sizes: Array, counts: Array) -> Array:
-    """Return [S]: the number of each state; `sizes` says how many ways there are to go on, by gain and by room."""
+    """Return [S]: the index of each state; `sizes` holds the number of ways to continue, by gain and remaining room."""
     room = sizes.shape[1] - 1 - (xp.cumulative_sum(counts, axis=1) - counts)
     start = xp.arange(sizes.shape[0], dtype=counts.dtype)[None, :] * sizes.shape[1]
     ways = xp.reshape(sizes, (-1,))
@@ -227,7 +232,7 @@ def _number(xp: Any, sizes: Array, counts: Array) -> Array:
 
 
 def _add(xp: Any, counts: Array, gain: int, k: int) -> Array:
-    """Return the states after another document: beyond k, one of the lowest gain is left out."""
+    """Return the states after another document; if it is more than k, one of the lowest gain is removed."""
     column = xp.arange(counts.shape[1], dtype=counts.dtype)[None, :]
     more = counts + xp.astype(column == gain, counts.dtype)
     lowest = xp.argmax(xp.astype(more > 0, counts.dtype), axis=1, keepdims=True)
@@ -236,7 +241,7 @@ def _add(xp: Any, counts: Array, gain: int, k: int) -> Array:
 
 
 def _invert(xp: Any, after: Array) -> Array:
-    """Return [L, S, …]: the states that lead to each one, S in padding."""
+    """Return [L, S, …]: the states that lead to each state; S in padding."""
     states, sources = xp.arange(after.shape[1], dtype=after.dtype), []
     for following in (after[gain, :] for gain in range(after.shape[0])):
         order = xp.argsort(following, stable=True)
@@ -266,7 +271,7 @@ class Gains(NamedTuple):
 
     @classmethod
     def of(cls, batch: UncertainBatch, gain: Array) -> "Gains":
-        """Add up the probabilities of labels that have the same gain, [L]."""
+        """Add up the probabilities of labels with the same gain; `gain` [L] is that of each label."""
         gains = sort_distinct(gain)
         gains = gains[gains > 0]
         if not gains.shape[0]:
@@ -281,12 +286,12 @@ class Gains(NamedTuple):
 def over_ideal(
     name: str, batch: Batch, weight: Array, gains: Gains, ideal: Callable[[Array], Array], k: int | None
 ) -> Array:
-    """Return [Q, H]: the mean of each document's gain times its weight, divided by what the best k documents are worth.
+    """Return [Q, H]: the mean of each document's gain times its weight, over the ideal gain of the best k documents.
 
-    `ideal` is that worth for states [S, G] of the walk; `name` is what errors call the measure. For each document, the
-    walk has gone over those before it, and the mean of 1/ideal over those behind it is known for each state, so that
-    all documents take two passes together. Documents without weight need no more than the second one. Queries of which
-    the same number of documents matters go together, so that no digit depends on other queries.
+    `ideal` returns the ideal gain of states [S, G] of the walk; `name` is the name of the measure in errors. A forward
+    pass computes the probability of each state before a document; a backward pass computes, for each state, the mean of
+    1/ideal over the documents after it. So all documents together need two passes, and documents without weight only
+    the backward one. Queries are grouped by the number of documents that matter, so no digit depends on other queries.
     """
     xp = batch.xp
     if not gains.gain.shape[0]:
@@ -310,7 +315,7 @@ def over_ideal(
 
 
 def _walk_for(name: str, batch: Batch, depth: int, gains: int) -> Walk:
-    """Return the walk; refuse one over too many states."""
+    """Return the walk; raise MeasureError if it has too many states."""
     states = comb(depth + gains, gains)
     if states > STATES:
         raise MeasureError(
@@ -321,7 +326,7 @@ def _walk_for(name: str, batch: Batch, depth: int, gains: int) -> Walk:
 
 
 def _over_ideal(xp: Any, weight: Array, gains: Gains, walk: Walk, worth: Array) -> Array:
-    """Return the terms of queries that have the same walk; the columns with a weight come first."""
+    """Return the terms of queries that share a walk; columns with a weight come first."""
     width = max((i + 1 for i, some in enumerate(to_lists(xp.any(weight > 0, axis=0))) if some), default=0)
     value = xp.broadcast_to(worth, (weight.shape[0], *worth.shape))
     for i in range(gains.missed.shape[1]):
@@ -341,12 +346,12 @@ def _over_ideal(xp: Any, weight: Array, gains: Gains, walk: Walk, worth: Array) 
 
 
 def _after(xp: Any, value: Array, chance: Array, walk: Walk) -> Array:
-    """Return [Q, S]: the sum of a value over the states that follow, by what each gain counts, [Q, G]."""
+    """Return [Q, S]: for each state, the sum of a value over the following states, weighted by gain, [Q, G]."""
     return reduce(add, (chance[:, g, None] * xp.take(value, walk.after[g, :], axis=1) for g in range(chance.shape[1])))
 
 
 def _look_back(xp: Any, value: Array, chance: Array, walk: Walk) -> Array:
-    """Return [Q, S]: the mean of a value after another document, for each state before it."""
+    """Return [Q, S]: for each state before a document, the mean of a value after it."""
     if not is_any(chance > 0):
         return value
     return _nothing(xp, chance) * value + _after(xp, value, chance, walk)
@@ -363,5 +368,5 @@ def _go_on(xp: Any, reached: Array, chance: Array, walk: Walk) -> Array:
 
 
 def _nothing(xp: Any, chance: Array) -> Array:
-    """Return [Q, 1]: the probability that a document gains nothing."""
+    """Return [Q, 1]: the probability that a document has no gain."""
     return xp.clip(1 - xp.sum(chance, axis=1, keepdims=True), min=0.0)
