@@ -1,6 +1,6 @@
-"""Bounds: how far the labels of open documents move each measure, of single runs and of differences.
+"""Ranges of measures, and of differences between runs, over all labels that open documents may have.
 
-KINDS says how each measure is bounded; one that is not listed is refused by name.
+KINDS maps each measure to the class that computes its range; other measures are an error.
 """
 
 from abc import ABC, abstractmethod
@@ -43,52 +43,52 @@ from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, 
 from gradely.settings import Settings
 
 CELLS = 1 << 19
-"""cells of arrays that are worked on in one go"""
+"""largest number of cells of arrays that are processed at a time"""
 ENUMERATED = 10
-"""up to how many open documents of a query all labels are tried, where nothing better is known for differences"""
+"""largest number of open documents of a query for which all labels are enumerated, to bound differences exactly"""
 LARGEST = 2.0**500
-"""gains up to which sums and ratios of them are numbers"""
+"""largest gain for which sums and ratios of gains do not overflow"""
 
 
 @dataclass(frozen=True, eq=False)
 class Bounds(ABC):
-    """The range of one measure, which has been fitted, over all labels of the open documents."""
+    """The range of one fitted measure over all labels of the open documents."""
 
     measure: Any
     runs: OpenRuns
     labels: Labels
     exact: ClassVar[bool] = True
-    """False where ranges are bounds, which perhaps no labels reach"""
+    """false if ranges are bounds that perhaps no labels reach"""
 
     @property
     def exact_pairs(self) -> bool:
-        """Whether ranges of differences are exact, too."""
+        """True if the ranges of differences are exact."""
         return True
 
     @property
     def queries(self) -> int:
-        """How many judged queries there are."""
+        """The number of judged queries."""
         return len(self.runs.stacked.qrels)
 
     @property
     def is_open(self) -> Bools:
-        """Which documents are open."""
+        """Flags of the open documents."""
         return self.runs.is_open
 
     @lazy
     def open_of(self) -> Ints:
-        """[Q] how many open documents each query has."""
+        """[Q] the number of open documents of each query."""
         qrels = self.runs.stacked.qrels
         return np.diff(np.concatenate([[0], np.cumsum(self.is_open)])[qrels.start])
 
     @lazy
     def open_until(self) -> Ints:
-        """[Q] how many open documents there are up to each query."""
+        """[Q] the number of open documents of each query and those before it."""
         return np.cumsum(self.open_of)
 
     @lazy
     def values(self) -> Floats:
-        """[runs, queries] the values as the judgments have them."""
+        """[runs, queries] the values by the judgments alone."""
         return self.runs.values({"": self.measure})[:, :, 0]
 
     @abstractmethod
@@ -96,18 +96,18 @@ class Bounds(ABC):
         """Return the range of each run on each query, [runs, queries]."""
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of the difference of pairs of runs, [queries, pairs]; mostly more than labels can reach."""
+        """Return bounds of the differences of pairs of runs, [queries, pairs], mostly wider than the exact range."""
         low, high = self.ranges()
         return self.keep_equal(Range((low[first] - high[second]).T, (high[first] - low[second]).T), first, second)
 
     def keep_equal(self, found: Range, first: Ints, second: Ints) -> Range:
-        """Return bounds of differences, [queries, pairs], that are 0 where both runs have the same ranking."""
+        """Return bounds of differences, [queries, pairs], set to 0 if both runs have the same ranking."""
         same = (self.rankings[first] == self.rankings[second]).T
         return Range(np.where(same, 0.0, found.low), np.where(same, 0.0, found.high))
 
     @lazy
     def rankings(self) -> Ints:
-        """[runs, queries] a number for each ranking; of two runs with the same one, no labels tell them apart."""
+        """[runs, queries] a number for each distinct ranking; no labels distinguish runs with the same ranking."""
         hits = self.runs.stacked.hits
         columns = (hits.row, hits.above, hits.tied) if hits.place is None else (hits.row, hits.place)
         order = np.lexsort((hits.row, hits.query))
@@ -120,17 +120,18 @@ class Bounds(ABC):
 
     @lazy
     def weights(self) -> "Weights":
-        """How much each open document matters to each run: by its place, as 1/rank."""
+        """The weights of open documents in each run, 1/rank by default."""
         return self.gather(from_place)[1]
 
     def weight_table(self, query: int) -> Floats:
-        """Return [runs, open documents of a query]: how much each matters to each run."""
+        """Return [runs, open documents of a query]: their weights in each run."""
         return self.look_up(query)[2][:, :-1]
 
     def look_up(self, query: int) -> tuple[Ints, Floats, Floats]:
-        """Return the open documents of each run for a query, their weights, and those of all, run by document.
+        """Return the open documents of each run for a query, their weights, and a table of weights, run by document.
 
-        Documents are numbered from 0. Where a run has fewer than others, the number is that of a last column of zeros.
+        Documents are numbered from 0. Runs with fewer documents are padded with the number of the table's last column,
+        which is 0.
         """
         lines = np.arange(len(self.runs.stacked.names)) * self.queries + query
         documents, weights = self.weights.rows(lines)
@@ -141,14 +142,14 @@ class Bounds(ABC):
         return documents, weights, table
 
     def blocks(self, open_label: float) -> Blocks:
-        """Return the hits of all runs, with one label for all open documents."""
+        """Return the hits of all runs, with the same label for all open documents."""
         joined = self.runs.stacked.qrels
         grade = np.where(self.is_open, open_label, joined.grade)
         qrels = Qrels(joined.queries, joined.start, (), grade, joined.name)
         return Blocks(qrels, self.runs.stacked.hits)
 
     def gather(self, terms: Callable[[Measure, Batch], Any], open_label: float = 0.0) -> tuple[Floats, "Weights"]:
-        """Return what judged documents add to each run on each query, and what each open one adds."""
+        """Return the sum of the terms of judged documents, [runs, queries], and the terms of open ones as weights."""
         blocks = self.blocks(open_label)
         term = np.zeros(len(blocks.row))
 
@@ -171,20 +172,21 @@ class Bounds(ABC):
 
 
 def from_place(measure: Measure, batch: Batch) -> Any:
-    """Return one over the rank of each document, the mean over the places that it can take in the top k."""
+    """Return 1/rank of each document, the mean over the places that it can take, with 0 below the top k."""
     return additive(batch, batch.xp.ones_like(batch.grade), rank_discount, measure.k)
 
 
 class Weights(NamedTuple):
-    """The open documents that matter to each run; those of row i = s·Q + q, query q of run s, begin at start[i]."""
+    """The open documents with a weight in each run, sorted by row i = s·Q + q, which is query q of run s."""
 
     start: Ints
+    """the index of the first entry of each row"""
     document: Ints
     """the number of the open document"""
     weight: Floats
 
     def rows(self, at: Ints) -> tuple[Ints, Floats]:
-        """Return documents and weights of some rows, as many columns as the longest has; -1 and 0 in the others."""
+        """Return the documents and weights of some rows, padded with -1 and 0 to the longest of them."""
         size = self.start[at + 1] - self.start[at]
         cells = np.arange(int(size.max(initial=0)))[None, :] < size[:, None]
         entry = index_ranges(self.start[at], size)
@@ -194,37 +196,37 @@ class Weights(NamedTuple):
 
 
 class Weighted(Bounds):
-    """A measure whose sum is linear in what open documents gain."""
+    """A measure whose sum is linear in the gains of open documents."""
 
     @lazy
     def parts(self) -> tuple[Floats, Weights]:
-        """What judged documents add, [runs, queries], and what open ones add for each unit of their gain."""
+        """The sum over judged documents, [runs, queries], and the terms of open ones per unit of gain."""
         judged, weights = self.gather(_terms, self.top_label)
         return judged, weights._replace(weight=weights.weight / self.top_gain)
 
     @property
     def weights(self) -> Weights:
-        """What each open document adds."""
+        """The terms of open documents per unit of gain."""
         return self.parts[1]
 
     @lazy
     def gains(self) -> Floats:
-        """What a document of each of the labels gains."""
+        """The gain of a document with each of the labels."""
         return label_gains(self.measure, np.asarray(self.labels.values))
 
     @property
     def top_gain(self) -> float:
-        """The highest gain of an open document; 1 where none of the labels gains anything."""
+        """The highest gain of an open document; 1 if no label has a gain."""
         return float(self.gains.max()) or 1.0
 
     @property
     def top_label(self) -> float:
-        """A label of that gain."""
+        """A label with the highest gain."""
         return self.labels.values[int(np.argmax(self.gains))]
 
     @abstractmethod
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
-        """Return the range of sums; `line` is the row s·Q + q of each, of the first of two runs."""
+        """Return the range of sums; `line` is the row s·Q + q of each, or of the first of two runs."""
 
     def ranges(self) -> Range:
         """Return the range of each run on each query."""
@@ -240,7 +242,7 @@ class Weighted(Bounds):
         return np.array_split(lines, -(-len(lines) * max(1, longest) // CELLS) or 1)
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of the difference of pairs of runs, [queries, pairs]."""
+        """Return the range of the differences of pairs of runs, [queries, pairs]."""
         low, high = np.zeros((2, self.queries, len(first)))
         longest = 2 * max(1, int(np.diff(self.weights.start).max(initial=1)))
         waiting, cells = list[Differences](), 0
@@ -267,7 +269,7 @@ class Weighted(Bounds):
         return Differences(query, first, base, np.concatenate([mine, other], axis=1), first * self.queries + query)
 
     def _find_extremes(self, parts: list["Differences"], low: Floats, high: Floats) -> None:
-        """Write the ranges of some differences, of several queries at the same time, into their places."""
+        """Write the ranges of differences on several queries to their cells of `low` and `high`."""
         widest = max(part.weight.shape[1] for part in parts)
         weight = np.concatenate([np.pad(part.weight, ((0, 0), (0, widest - part.weight.shape[1]))) for part in parts])
         ends = self.extremes(
@@ -283,7 +285,7 @@ class Differences(NamedTuple):
 
     query: int
     pairs: Ints
-    """their numbers"""
+    """the indices of the pairs"""
     base: Floats
     weight: Floats
     line: Ints
@@ -295,7 +297,7 @@ def _terms(measure: Measure, batch: Batch) -> Any:
 
 
 def label_gains(measure: Any, labels: Floats) -> Floats:
-    """Return what documents of some labels gain; labels are settled one by one, whatever the others are."""
+    """Return the gains of documents with some labels; the gain of a label does not depend on the other labels."""
     if not len(labels):  # no run has a judged document, and none has an open one
         return np.zeros(0)
     batch = measure.apply_relevance(in_order(labels))
@@ -313,21 +315,21 @@ def label_gains(measure: Any, labels: Floats) -> Floats:
 
 
 def label_relevance(measure: Measure, labels: Floats) -> Floats:
-    """Return the relevance of some labels, each whatever the others are."""
+    """Return the relevance of some labels; it does not depend on the other labels."""
     relevance: Floats = measure.apply_relevance(in_order(labels)).grade[0]
     return relevance
 
 
 class Sums(Weighted):
-    """A sum of what documents gain: DCG, RBP, P, Utility."""
+    """A sum of discounted gains: DCG, RBP, P, Utility."""
 
     @lazy
     def parts(self) -> tuple[Floats, Weights]:
-        """The values, and what each open document adds to them."""
+        """The values, and the terms of open documents."""
         return self.values, self.gather(_divided_terms, self.top_label)[1]
 
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:  # noqa: ARG002 - as all have it
-        """Each document takes part, or it does not."""
+        """Return the range of sums: each document has the highest gain or none."""
         return linear_range(base, weight)
 
 
@@ -337,11 +339,11 @@ def _divided_terms(measure: Measure, batch: Batch) -> Any:
 
 
 class Ratios(Weighted):
-    """A sum of what documents gain over that of an ideal ranking: nDCG."""
+    """A sum of discounted gains over that of the ideal ranking: nDCG."""
 
     @lazy
     def ideal(self) -> Ideal:
-        """What the labels of open documents do to the ideal ranking."""
+        """The ideal DCG as a function of the labels of open documents."""
         joined, measure = self.runs.stacked.qrels, self.measure
         levels = np.unique(self.gains[self.gains > 0])
         gains = label_gains(measure, joined.grade)
@@ -354,13 +356,13 @@ class Ratios(Weighted):
         return Ideal(np.array(judged), np.diff(levels, prepend=0.0), np.stack(added), self.open_of)
 
     def place(self, longest: int) -> Floats:
-        """Return what a gain counts at each rank of an ideal ranking, as far as it counts."""
+        """Return the weight of a gain at each rank of an ideal ranking, down to the cut-off."""
         longest = longest if self.measure.k is None else min(longest, self.measure.k)
         weights: Floats = self.measure.factors(in_order(np.ones(longest)))[1][0]
         return weights
 
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
-        """Labels move the sum and the ideal."""
+        """Return the range of ratios; labels change both the sum and the ideal."""
         return ratio_range(base, weight, line % self.queries, self.ideal)
 
 
@@ -368,7 +370,7 @@ class Shares(Ratios):
     """The share of all relevance that is found: R with degrees of relevance."""
 
     def place(self, longest: int) -> Floats:
-        """All relevance counts, wherever it is."""
+        """Return a weight of 1 for each rank."""
         return np.ones(longest)
 
 
@@ -382,10 +384,10 @@ def norms(measure: Binary, retrieved: Ints, base: Ints) -> Floats:
 
 
 class Counts(Weighted):
-    """How many relevant documents are in the top k, over a norm that depends on how many there are: R, F1."""
+    """The number of relevant documents in the top k over a norm that depends on the number of all: R, F1."""
 
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
-        """Labels move the sum and how many documents are relevant."""
+        """Return the range of ratios; labels change both the sum and the number of relevant documents."""
         query = line % self.queries
         retrieved, relevant = self.runs.stacked.hits.retrieved[line], relevant_of(self)[query]
 
@@ -398,35 +400,35 @@ class Counts(Weighted):
 
 
 def relevant_of(bounds: Bounds) -> Ints:
-    """Return [Q]: how many judged documents are relevant."""
+    """Return [Q]: the number of relevant judged documents."""
     joined = bounds.runs.stacked.qrels
     flags = ~bounds.is_open & (joined.grade >= bounds.measure.rel)
     return np.diff(np.concatenate([[0], np.cumsum(flags)])[joined.start])
 
 
 class Curves(NamedTuple):
-    """Of one query, [runs, m]: the greatest and the least value with 0, 1, … relevant ones among the open documents."""
+    """The least and greatest value of each run on one query, [runs, m], if 0, 1, … open documents are relevant."""
 
     low: Floats
     high: Floats
 
 
 class Placed(Bounds):
-    """A measure of relevant and other documents that rises where a relevant one moves up: AP.
+    """A binary measure that increases if a relevant document moves up: AP.
 
-    For each number of relevant documents, the best placed ones have the greatest value, the worst placed ones the
-    least. Of two runs, documents that are best for one need not be worst for the other. So differences are bounds on a
-    query with many open documents; where there are few, all labels are tried.
+    For each number of relevant open documents, the value is greatest if the highest ranked ones are relevant, and least
+    if the lowest ranked ones are. For differences, the documents that are best for one run need not be worst for the
+    other, so only bounds are known if a query has many open documents. If it has few, all labels are enumerated.
     """
 
     @property
     def exact_pairs(self) -> bool:
-        """Where each query has few open documents."""
+        """True if no query has many open documents."""
         return bool((self.open_of <= ENUMERATED).all())
 
     @lazy
     def curves(self) -> list[Curves]:
-        """What m relevant documents make of each run, query by query."""
+        """The range of each run by the number of relevant open documents, for each query."""
         blocks, relevant = self.blocks(0.0), relevant_of(self)
         return [self._curve(blocks, query, int(relevant[query])) for query in range(self.queries)]
 
@@ -439,11 +441,14 @@ class Placed(Bounds):
 
     @lazy
     def reaches(self) -> bool:
-        """Whether any of the labels is relevant."""
+        """True if any of the labels is relevant."""
         return bool(label_gains(self.measure, np.asarray(self.labels.values)).any())
 
     def _retrieved(self, blocks: Blocks, query: int) -> Iterator[tuple[int, "Retrieved", Ints]]:
-        """Yield each run with judged or open documents of a query, and these; others have 0, whatever the labels."""
+        """Yield the runs that retrieve judged or open documents of a query, with these documents.
+
+        Other runs have the value 0 by all labels.
+        """
         for run in range(len(self.runs.stacked.names)):
             line = run * self.queries + query
             documents = blocks.row[blocks.start[line] : blocks.start[line + 1]].astype(np.int64)
@@ -457,7 +462,11 @@ class Placed(Bounds):
         return Range(low, np.stack([curves.high.max(axis=1) for curves in self.curves], axis=1))
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of differences; where many documents are open, bounds with as many relevant in both runs."""
+        """Return the range of differences.
+
+        If many documents are open, it is a bound that assumes only that both runs have the same number of relevant
+        documents.
+        """
         low, high = np.zeros((2, self.queries, len(first)))
         blocks = self.blocks(0.0)
         for query in range(self.queries):
@@ -470,7 +479,7 @@ class Placed(Bounds):
         return self.keep_equal(Range(low, high), first, second)
 
     def _values_of_all(self, blocks: Blocks, query: int) -> Floats:
-        """Return [runs, labels]: the value of each run by all labels of the open documents of a query."""
+        """Return [runs, labels]: the values of each run by all possible labels of the open documents of a query."""
         count = int(self.open_of[query]) if self.reaches else 0
         chosen = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
         base = int(relevant_of(self)[query]) + chosen.sum(axis=1)
@@ -486,26 +495,27 @@ class Placed(Bounds):
 
 
 class First(Placed):
-    """A measure of where the first relevant document is: RR, Success.
+    """A measure of the first relevant document: RR, Success.
 
-    Where a run is ahead of another by most, at most one open document is relevant, the first one of that run: more of
-    them can only help the other. So differences are exact where no open document is tied, however many there are.
+    The difference between two runs is greatest if at most one open document is relevant, the first one of the better
+    run: more relevant documents can only help the other run. So differences are exact if no open document is tied, for
+    any number of open documents.
     """
 
     @lazy
     def tied(self) -> Bools:
-        """[Q] whether an open document of the query is tied in one of the runs."""
+        """[Q] true if an open document of the query is tied in one of the runs."""
         hits = self.runs.stacked.hits
         tied = self.is_open[hits.row] & (hits.tied > 1) & (hits.place is None)
         return np.isin(np.arange(self.queries), hits.query[tied] % self.queries)
 
     @property
     def exact_pairs(self) -> bool:
-        """Where nothing is tied, or few documents are open."""
+        """True if each query has no tied open documents, or few open documents."""
         return not (self.tied & (self.open_of > ENUMERATED)).any()
 
     def differences(self, first: Ints, second: Ints) -> Range:
-        """Return the range of differences, with one relevant open document or none if nothing is tied."""
+        """Return the range of differences; without ties, at most one open document is relevant."""
         found = super().differences(first, second)
         for query in np.flatnonzero(~self.tied).tolist():
             alone = self.look_up(query)[2] * self.reaches
@@ -518,7 +528,7 @@ class First(Placed):
 
 
 class Retrieved(NamedTuple):
-    """The judged and open documents that a run retrieves for a query: where they stand, and what is known of each."""
+    """The judged and open documents that a run retrieves for a query, with their places in a batch of one row."""
 
     batch: Batch
     is_open: Bools
@@ -526,7 +536,7 @@ class Retrieved(NamedTuple):
 
 
 def placed_values(measure: Binary, hits: Retrieved, relevant: int, most: int) -> tuple[Floats, Floats]:
-    """Return the least and the greatest value with 0 … `most` relevant ones among the open documents."""
+    """Return the least and greatest value if 0, …, `most` open documents are relevant."""
     count, retrieved = np.arange(most + 1), min(most, int(hits.is_open.sum()))
     first = np.minimum(count, retrieved)
     last = np.maximum(count - (most - retrieved), 0)
@@ -538,9 +548,10 @@ def placed_values(measure: Binary, hits: Retrieved, relevant: int, most: int) ->
 
 
 def placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
-    """Return sums where `seen` of the open documents retrieved are relevant, the best placed or the worst placed ones.
+    """Return the sums if `seen` of the retrieved open documents are relevant, those ranked highest or lowest.
 
-    `base` are all relevant documents. Rprec alone looks at them; the sums of others are found once for each number.
+    `base` is the number of all relevant documents. Only sums of Rprec depend on it; those of other measures are
+    computed once for each number in `seen`.
     """
     if not isinstance(measure, Rprec):
         unique = np.arange(int(seen.max()) + 1)
@@ -556,7 +567,7 @@ def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best:
 
 
 def flagged_sums(measure: Binary, ranking: Batch, relevant: Bools, base: Ints) -> Floats:
-    """Return the sums of one ranking, with the relevant documents of each row of flags; `base` counts all of them."""
+    """Return the sums of one ranking for each row of relevance flags; `base` is the number of relevant documents."""
     every: dict[str, Any] = {
         name: np.broadcast_to(getattr(ranking, name), (len(relevant), *getattr(ranking, name).shape[1:]))
         for name in ("judged", "above", "tied", "first", "last", "pool", "pooled", "retrieved")
@@ -569,11 +580,11 @@ def flagged_sums(measure: Binary, ranking: Batch, relevant: Bools, base: Ints) -
 
 
 class Extremes(Bounds):
-    """A measure that rises with every label: ERR."""
+    """A measure that increases with every label: ERR."""
 
     @property
     def exact_pairs(self) -> bool:
-        """No labels may lead to the least of one run and the greatest of another."""
+        """False: perhaps no labels lead to the least value of one run and the greatest value of another."""
         return False
 
     @lazy
@@ -586,39 +597,40 @@ class Extremes(Bounds):
         return Range(self.values, high[:, 0].reshape(-1, self.queries))
 
     def ranges(self) -> Range:
-        """All labels are lowest, or all are highest."""
+        """Return the values with the lowest and with the highest labels."""
         return self._ranges
 
 
 class Users(NamedTuple):
-    """The thresholds of users, how many have each, and what documents and labels are worth to them."""
+    """The relevance thresholds of users, with the share of users for each, and the relevance of documents."""
 
     levels: list[float]
     shares: list[float]
     relevance: Floats
-    """of each document; 0 of open ones"""
+    """the relevance of each document; 0 for open ones"""
     reachable: float
     """the highest relevance of an open document"""
     relevant: list[Ints]
-    """by level, [Q]: how many judged documents reach it"""
+    """[Q] for each level, the number of judged documents that reach it"""
 
 
 class Population(Bounds):
-    """A mean over users with thresholds of their own. Each has labels of its own here, which makes bounds of ranges.
+    """A mean over users with different thresholds.
 
-    Documents that reach a threshold reach all lower ones, too; that is left out of account.
+    Each user is bounded separately, as if labels could differ by user; a document that reaches a threshold also reaches
+    all lower ones, but this is not used. The ranges are therefore bounds.
     """
 
     exact = False
 
     @property
     def exact_pairs(self) -> bool:
-        """Ranges of single runs are not, either."""
+        """False: the ranges of single runs are not exact either."""
         return False
 
     @lazy
     def users(self) -> Users:
-        """The users, by the levels of judged and of open documents."""
+        """The users by the relevance levels of judged and open documents."""
         joined = self.runs.stacked.qrels
         relevance = np.where(self.is_open, 0.0, label_relevance(self.measure, joined.grade))
         reachable = label_relevance(self.measure, np.asarray(self.labels.values))
@@ -644,7 +656,7 @@ class Population(Bounds):
         """Return bounds of one run on one query, given the documents of the columns of its batch."""
 
     def most(self, query: int, level: float) -> int:
-        """Return how many open documents of a query can reach a level."""
+        """Return the number of open documents of a query that can reach a level."""
         return int(self.open_of[query]) if self.users.reachable >= level else 0
 
     def ranges(self) -> Range:
@@ -653,10 +665,10 @@ class Population(Bounds):
 
 
 class Thresholds(Population):
-    """A sum over thresholds of what AP adds up: GAP, eGAP."""
+    """A measure that combines the sums of AP at several thresholds: GAP, eGAP."""
 
     def range_of(self, batch: Batch, documents: Ints, query: int) -> tuple[float, float]:
-        """Return the bounds of each threshold, together."""
+        """Return the combined bounds of all thresholds."""
         parts, users = [], self.users
         for level, share, relevant in zip(users.levels, users.shares, users.relevant, strict=True):
             hits = Retrieved(batch, self.is_open[documents], users.relevance[documents] >= level)
@@ -677,13 +689,13 @@ class Thresholds(Population):
 
 
 class Redrawn(Population):
-    """A mean over users, then over their relevant documents, then over thresholds drawn anew there: xGAP.
+    """A mean over users, then over their relevant documents, then over thresholds drawn again at each document: xGAP.
 
-    The mean precision at a document is bounded for itself; which documents are relevant is chosen for each user.
+    The mean precision at each document is bounded separately, and the relevant documents are chosen for each user.
     """
 
     def range_of(self, batch: Batch, documents: Ints, query: int) -> tuple[float, float]:
-        """Return the bounds of each user, together."""
+        """Return the combined bounds of all users."""
         users, is_open = self.users, self.is_open[documents]
         relevance = users.relevance[documents]
         least, most = self._precisions(batch, relevance, is_open)
@@ -698,10 +710,10 @@ class Redrawn(Population):
         return low, high
 
     def _precisions(self, batch: Batch, relevance: Floats, is_open: Bools) -> tuple[Floats, Floats]:
-        """Return the least and the greatest mean precision at each document, over the thresholds that it reaches.
+        """Return the least and greatest mean precision at each document over the thresholds that it reaches.
 
-        At an open document it is at least 1/rank, where it is alone, and at most that of the lowest threshold, with all
-        open documents relevant.
+        At an open document, the precision is at least 1/rank, if no other document is relevant. It is at most the
+        precision for the lowest threshold with all open documents relevant.
         """
         users, k = self.users, self.measure.k
         least, most, total = np.zeros((3, len(relevance)))
@@ -721,7 +733,7 @@ class Redrawn(Population):
 
 
 def running_sums(terms: Floats, count: int, *, best: bool) -> Floats:
-    """Return sums of the 0 … `count` greatest or least terms; documents beyond these terms add 0."""
+    """Return the sums of the 0, …, `count` greatest or least terms, which are padded with 0."""
     every = np.zeros(count)
     every[: len(terms)] = terms[:count]
     every.sort()
@@ -729,17 +741,21 @@ def running_sums(terms: Floats, count: int, *, best: bool) -> Floats:
 
 
 class Threshold(NamedTuple):
-    """What AP adds up for users of one threshold, with 0, 1, … relevant ones among the open documents."""
+    """The range of the sum of AP for users of one threshold, if 0, 1, … open documents are relevant."""
 
     share: float
+    """the share of users with this threshold"""
     low: Floats
     high: Floats
     base: Floats
-    """how many documents are relevant"""
+    """the number of relevant documents"""
 
 
 def highest_of_sums(parts: list[tuple[float, Floats, Floats]]) -> float:
-    """Return the greatest ratio of two sums, of shares times one of the numbers above and below; by Dinkelbach."""
+    """Return the greatest ratio of two weighted sums, by Dinkelbach's algorithm.
+
+    Each part is (share, numerators, denominators) and adds one of its pairs of numerator and denominator to the sums.
+    """
     above, below = (sum(share * float(column[i][0]) for share, *column in parts) for i in (0, 1))
     best, before = above / below if below > 0 else 0.0, -np.inf
     while best > before:
@@ -763,7 +779,7 @@ KINDS: dict[type[Measure], type[Bounds]] = {
     **dict.fromkeys((GAP, eGAP), Thresholds),
     xGAP: Redrawn,
 }
-"""by class, not by base: what derives from a measure may not be bounded as that is"""
+"""how each measure is bounded; subclasses of a measure are not included, since their ranges may differ"""
 _MAP = "a label changes what the labels of other documents are worth"
 REFUSED: dict[type[Measure], str] = {
     muAP: _MAP,
@@ -773,11 +789,11 @@ REFUSED: dict[type[Measure], str] = {
     Judged: "it says how much is judged, whatever the labels",
     Unjudged: "it says how much is judged, whatever the labels",
 }
-"""why some measures have no range; of others none is known"""
+"""why some measures have no range; for the rest, no algorithm is known"""
 
 
 def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
-    """Return how a measure is bounded; refuse one that is not."""
+    """Return the class that bounds a measure; raise MeasureError if there is none."""
     kind = KINDS.get(type(measure))
     if kind is None:
         raise refusal(measure, REFUSED.get(type(measure), "no algorithm is known"))
@@ -796,7 +812,7 @@ def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
 
 
 def refusal(measure: Measure, reason: str) -> MeasureError:
-    """Return the error that says why the labels of unjudged documents cannot bound a measure, and what to use."""
+    """Return the error that says why a measure has no range over the labels, and which measures have one."""
     names = ", ".join(kind.name for kind in KINDS)
     return MeasureError(f"{measure} has no range over the labels of unjudged documents: {reason}. Others have: {names}")
 
@@ -815,18 +831,18 @@ class LabelRanges:
     """The ranges of several measures over the labels of open documents, on the queries that count."""
 
     bounds: dict[str, Bounds]
-    """by the name of the measure"""
+    """the bounds by the name of the measure"""
     depths: dict[str, int]
-    """how deep documents are open for each measure"""
+    """the depth of open documents for each measure"""
     labels: Labels
     counted: Ints
-    """the queries that count"""
+    """the indices of the queries that count"""
     weights: Floats | None = None
-    """their weights, of which the mean is 1; None if all count alike"""
+    """the weights of these queries, with mean 1; None if the qrels have no weights"""
 
     @property
     def runs(self) -> list[str]:
-        """The names of the runs, as they were given."""
+        """The names of the runs in the order in which they were given."""
         return next(iter(self.bounds.values())).runs.stacked.names
 
     @property
@@ -837,7 +853,7 @@ class LabelRanges:
 
     @lazy
     def unjudged(self) -> dict[str, int]:
-        """By measure: how many unjudged documents can be in the top of one of the runs."""
+        """The number of unjudged documents that can be in the top of a run, for each measure."""
         return {measure: int(bounds.open_of[self.counted].sum()) for measure, bounds in self.bounds.items()}
 
     def of_runs(self) -> dict[str, list[LabelRange]]:
@@ -851,7 +867,7 @@ class LabelRanges:
         return found
 
     def means(self, measure: str) -> tuple[Floats, Range]:
-        """Return the mean of each run, and the range of it."""
+        """Return the mean of each run, and its range."""
         bounds = self.bounds[measure]
         values, low, high = (
             np.array(means(table.T[self.counted], self.weights)) for table in (bounds.values, *bounds.ranges())
@@ -879,7 +895,10 @@ def bound_labels(
     depth: int | None = None,
     progress: Progress = ignore,
 ) -> LabelRanges:
-    """Find the open documents of runs, by name, and what their labels could change; refuse what cannot be bounded."""
+    """Return the ranges of measures over the labels of open documents of runs, {name: run}.
+
+    Raise MeasureError for a measure that has no range, and DataError for settings under which labels cannot be open.
+    """
     check_settings(settings)
     qrels.check_certain("holes")
     allowed = Labels.of(qrels, labels, top)
@@ -897,7 +916,7 @@ def bound_labels(
 
 
 def weigh(qrels: Qrels, counted: Ints) -> Floats | None:
-    """Return the weights of the queries that count; None if all count alike."""
+    """Return the weights of the queries that count; None if the qrels have no weights."""
     if qrels.weights is None:
         return None
     weights = qrels.weights
@@ -907,7 +926,7 @@ def weigh(qrels: Qrels, counted: Ints) -> Floats | None:
 def bound_some(
     qrels: Qrels, runs: Mapping[str, Any], measures: Mapping[str, Measure], settings: Settings, progress: Progress
 ) -> tuple[LabelRanges | None, list[Note]]:
-    """Return the ranges of the measures that have one, and say which have none; None if no measure has one."""
+    """Return the ranges of the measures that have one, and notes that name the others; None if no measure has one."""
     qrels.check_certain("holes")
     bounded, allowed = {}, Labels.of(qrels)
     for name, measure in measures.items():
@@ -921,14 +940,14 @@ def bound_some(
 
 
 def depth_of(measure: Measure, depth: int | None) -> int:
-    """Return how deep documents are open for a measure, unless that is stated; refuse what is no depth."""
+    """Return the depth of open documents for a measure; raise DataError if a stated depth is invalid."""
     if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
         raise DataError(f"the depth, the number of open documents of each ranking, must be at least 1; found {depth!r}")
     return int(depth or measure.k or DEPTH)
 
 
 def check_settings(settings: Settings) -> None:
-    """Refuse policies by which labels cannot be left open."""
+    """Raise DataError for policies that need the labels of open documents."""
     if settings.ties in ("best", "worst"):
         raise DataError(
             f"ties={settings.ties!r} chooses the order of ties by the labels, which are open here: use 'expected', the "

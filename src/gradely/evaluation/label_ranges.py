@@ -1,8 +1,8 @@
-"""The least and the greatest value of a measure over all labels that open documents may have, as array operations.
+"""The least and greatest value of a measure over all labels that open documents may have, as array operations.
 
-A document is open where nobody judged it. A row of the arrays is one run, or the difference of two, on one query:
-`base` is what the judged documents add, and `weight` what an open one adds for each unit of its gain. Rows have as many
-columns as the longest one, and 0 in the others. Open documents that a run does not retrieve have no column, but count.
+A document is open if it is unjudged. A row of the arrays is one run, or the difference of two, on one query: `base` is
+the sum over judged documents, and `weight` holds the term of each open document per unit of its gain. Rows are padded
+with 0 to the same length. Open documents that a run does not retrieve have no column, but they count in norms.
 """
 
 from collections.abc import Callable
@@ -15,37 +15,36 @@ from gradely.evaluation.notes import SAME
 
 
 class Range(NamedTuple):
-    """The least and the greatest value of each row."""
+    """The least and greatest value of each row."""
 
     low: Floats
     high: Floats
 
 
 def is_decided(low: float, high: float) -> bool:
-    """Return whether a difference has the same sign at both ends, or is 0 at both."""
+    """True if a difference has the same sign at both ends, or is 0 at both."""
     return low > SAME or high < -SAME or max(abs(low), abs(high)) <= SAME
 
 
 def linear_range(base: Floats, weight: Floats) -> Range:
-    """Return the range of sums: each open document takes part, or it does not."""
+    """Return the range of sums to which each open document adds its weight or nothing."""
     return Range(base + np.minimum(weight, 0).sum(axis=1), base + np.maximum(weight, 0).sum(axis=1))
 
 
 class Ideal(NamedTuple):
-    """The DCG of the ideal ranking of each query, [Q], and how it grows with the gains of open documents.
-
-    Gains have levels. `height` [L] is how far each level is above the one below, and `added` [Q, L, M + 1] what m
-    documents on the level, or above, add to the ideal for each unit of height.
-    """
+    """The ideal DCG of each query as a function of the gains of open documents."""
 
     judged: Floats
+    """[Q] the ideal DCG of the judged documents"""
     height: Floats
+    """[L] the difference of each level of gain from the one below"""
     added: Floats
+    """[Q, L, M + 1] the increase of the ideal DCG per unit of height, if m open documents reach the level"""
     open: Ints
-    """[Q] how many open documents there are"""
+    """[Q] the number of open documents"""
 
     def at(self, query: Ints, count: Ints) -> Floats:
-        """Return the ideal of some queries with `count` open documents on the highest level, the others on none."""
+        """Return the ideal DCG of some queries if `count` open documents have the highest gain, and the others none."""
         added = self.added[query, :, np.minimum(count, self.added.shape[2] - 1)]
         return self.judged[query] + added @ self.height
 
@@ -53,13 +52,14 @@ class Ideal(NamedTuple):
 def ideal_of(judged: Floats, levels: Floats, place: Floats, count: int) -> tuple[float, Floats]:
     """Return `judged` and `added` of one query, from the gains of its judged documents and the levels of open ones.
 
-    `place` is one over the discount at each rank, 0 beyond the cut-off, and `count` how many open documents matter.
-    Where open documents rise from a level to the next, they pass judged ones: each stretch between these has its own
-    number of judged documents above it, and counts by its length.
+    `place` is 1/discount at each rank down to the cut-off, and `count` the number of open documents that matter. When
+    open documents rise from one level to the next, they pass judged documents with gains between the two levels. These
+    gains divide the height into stretches, each with its own number of judged documents above; the increase is the mean
+    over the stretches, weighted by their lengths.
     """
     gains = -np.sort(-judged)
     sums = np.concatenate([[0.0], np.cumsum(place)])
-    below = np.concatenate([[0.0], levels])[:-1]  # which is right without levels, too
+    below = np.concatenate([[0.0], levels])[:-1]  # also correct if there are no levels
     added = np.zeros((len(levels), count + 1))
     for j, (low, high) in enumerate(zip(below.tolist(), levels.tolist(), strict=True)):
         ends = np.append(np.unique(gains[(gains > low) & (gains < high)]), high)
@@ -72,17 +72,18 @@ def ideal_of(judged: Floats, levels: Floats, place: Floats, count: int) -> tuple
 
 
 def ratio_range(base: Floats, weight: Floats, query: Ints, ideal: Ideal) -> Range:
-    """Return the range of sums over the ideal of their query, exact."""
+    """Return the exact range of sums divided by the ideal DCG of their query."""
     return Range(-_highest_ratio(-base, -weight, query, ideal), _highest_ratio(base, weight, query, ideal))
 
 
 def _highest_ratio(base: Floats, weight: Floats, query: Ints, ideal: Ideal) -> Floats:
     """Return the greatest ratio of each row over all gains of the open documents.
 
-    Where no labels make the sum positive, the ratio is convex in the gains: some documents, those of the largest
-    weight, have the highest gain, the others none. Else Dinkelbach: the greatest t with sum - t·ideal >= 0 for some
-    labels. The ideal is the sum over levels of a concave function of how many documents reach the level, so that the
-    best number of documents is found level by level; fewer reach a higher one, so that there are such labels.
+    If no labels make the sum positive, the ratio is convex in the gains, so at the maximum the documents with the
+    largest weights have the highest gain and the others none. Otherwise, Dinkelbach's algorithm finds the greatest t
+    with sum - t·ideal >= 0 for some labels. The ideal is a sum over levels of concave functions of the number of
+    documents that reach the level, so the best number can be found for each level alone. It does not increase with the
+    level, so labels with these numbers exist.
     """
     ordered = -np.sort(-weight, axis=1)
     top = float(ideal.height.sum())
@@ -101,7 +102,7 @@ def _highest_ratio(base: Floats, weight: Floats, query: Ints, ideal: Ideal) -> F
 
 
 def _dinkelbach(base: Floats, sums: Floats, query: Ints, ideal: Ideal) -> Floats:
-    """Return the greatest ratio of rows that can be positive, from sums of the largest weights, [R, M + 1]."""
+    """Return the greatest ratio of rows whose sum can be positive; `sums` [R, M + 1] add up the largest weights."""
     column = np.minimum(np.arange(sums.shape[1]), ideal.added.shape[2] - 1)
     best, rows = np.maximum(_divide(base, ideal.judged[query]), 0), np.arange(len(base))
     while len(rows):
@@ -119,7 +120,11 @@ def _dinkelbach(base: Floats, sums: Floats, query: Ints, ideal: Ideal) -> Floats
 
 
 def _least_negative(highest: Floats, ordered: Floats, query: Ints, ideal: Ideal) -> Floats:
-    """Return the greatest ratio of rows that are always negative: all documents that do no harm, and some that do."""
+    """Return the greatest ratio of rows whose sum is always negative.
+
+    The documents without negative weight have the highest gain, and so may some with a negative weight, since they
+    raise the ideal.
+    """
     harm = np.minimum(ordered, 0)
     count = np.count_nonzero(harm, axis=1)
     width = int(count.max(initial=0))
@@ -132,18 +137,18 @@ def _least_negative(highest: Floats, ordered: Floats, query: Ints, ideal: Ideal)
 
 
 def counted_range(base: Floats, weight: Floats, count: Ints, norm: Callable[[Ints], Floats]) -> Range:
-    """Return the range of sums over a norm that depends on how many open documents are relevant, exact.
+    """Return the exact range of sums divided by a norm that depends on the number of relevant open documents.
 
-    `count` [R] is how many open documents there are, and `norm` takes numbers of relevant ones, [R, N]; it never falls.
+    `count` [R] is the number of open documents. `norm` takes numbers of relevant ones, [R, N], and never decreases.
     """
     low = -_highest_over_count(-base, -weight, count, norm)
     return Range(low, _highest_over_count(base, weight, count, norm))
 
 
 def _highest_over_count(base: Floats, weight: Floats, count: Ints, norm: Callable[[Ints], Floats]) -> Floats:
-    """Return the greatest ratio: for each number of relevant documents, those of the largest weights.
+    """Return the greatest ratio over all numbers of relevant documents, which are those with the largest weights.
 
-    Of documents of weight 0, it is best that none is relevant, or that all are.
+    At the maximum, either none or all of the documents with weight 0 are relevant.
     """
     ordered = -np.sort(-weight, axis=1)
     width, column = ordered.shape[1], np.arange(ordered.shape[1] + 1)
@@ -158,7 +163,7 @@ def _highest_over_count(base: Floats, weight: Floats, count: Ints, norm: Callabl
 
 
 def _move_left(harm: Floats, count: Ints, width: int) -> Floats:
-    """Return the last `count` columns of each row, in their order, then 0."""
+    """Return the last `count` columns of each row in their order, padded with 0."""
     column = harm.shape[1] - count[:, None] + np.arange(width)
     real = column < harm.shape[1]
     return np.where(real, np.take_along_axis(harm, np.where(real, column, 0), axis=1), 0.0)

@@ -1,6 +1,6 @@
-"""Likely mistakes that no reader can see: qrels and run swapped, ids of two kinds, distances, overlooked labels.
+"""Likely mistakes that readers of files cannot detect: swapped qrels and runs, mismatched ids, distances as scores.
 
-Each is a sentence beside the results, which says what was found and what to type. Nothing is put right by a guess.
+Each is reported in a sentence that says what was found and what to type. Nothing is corrected by a guess.
 """
 
 import os
@@ -25,22 +25,23 @@ from gradely.kernel.swapped import HIGHEST, RANKED, SAMPLE, are_real, describe_b
 from gradely.tables import count_of
 
 FEW = 0.01
-"""with a smaller share of the judged documents that a ranking has room for, ids are probably of two kinds; one of less
-than 100 is a larger share"""
+"""if the share of judged documents that are found is at most this, counting at most as many as were retrieved, ids of
+qrels and run probably do not match"""
 COMPARED = 10_000
-"""the number of documents of a query that are compared"""
+"""largest number of documents of a query that are compared"""
 
 
 def find_mistakes(qrels: Qrels, run: Run, hits: Hits, *, same: bool = False) -> list[str]:
-    """Return a sentence for each likely mistake; `same` says that qrels and run were given as the same object."""
+    """Return a sentence for each likely mistake; `same` is true if qrels and run were given as the same object."""
     sentences = (describe_swap(qrels, run, hits), describe_distances(run), describe_same(qrels, run, same=same))
     return [sentence for sentence in sentences if sentence]
 
 
 def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
-    """Return a sentence where labels look like scores, and scores like labels, as if qrels and run were swapped.
+    """Return a sentence if labels look like scores and scores like labels, as if qrels and run were swapped, else None.
 
-    TREC text has another number of fields in qrels than in runs, and a run has no probabilities of labels.
+    TREC files cannot be swapped, since qrels and runs differ in the number of fields, nor can probabilistic labels,
+    which a run cannot contain.
     """
     if isinstance(qrels, UncertainQrels) or trec_table(run) is not None:
         return None
@@ -57,16 +58,16 @@ def describe_swap(qrels: Qrels, run: Run, hits: Hits) -> str | None:
 
 
 def _levels_and_first(qrels: Qrels) -> tuple[Floats, Floats]:
-    """Return the distinct positive labels, and the labels of the first query, in place of the former if there are none.
+    """Return the distinct positive labels and the labels of the first query.
 
-    Logarithms of probabilities are never positive.
+    If no label is positive, as with logarithms of probabilities, the former are the distinct labels of the first query.
     """
     levels, first_query = np.asarray(qrels.levels()), qrels.grade[: int(qrels.start[1])]
     return (levels if len(levels) else np.unique(first_query)), first_query
 
 
 def _ask(scores: LazyScores, qrels: Qrels, hits: Hits) -> Floats:
-    """Return some scores of a query from an engine, which is asked only where labels look like scores; else none."""
+    """Return some scores of a query from an engine; none, without asking it, unless labels look like scores."""
     levels, first_query = _levels_and_first(qrels)
     answered = np.flatnonzero(hits.answered)
     if not len(answered) or not (are_real(levels) or describe_beyond(first_query)):
@@ -75,9 +76,9 @@ def _ask(scores: LazyScores, qrels: Qrels, hits: Hits) -> Floats:
 
 
 def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: Floats) -> str | None:
-    """Return how a run looks like the relevant documents, each of label 1, and labels like scores; None for others.
+    """Return a description if a run looks like a list of relevant documents, and labels like scores, else None.
 
-    A run with the same score everywhere may be meant so, but it hardly has fewer documents than were judged.
+    All scores may be equal on purpose, but such a run rarely has fewer documents than were judged.
     """
     found, judged = (int(sizes[hits.answered].sum()) for sizes in (hits.retrieved, qrels.sizes))
     if found >= judged or (hits.tied != hits.retrieved[hits.query]).any():
@@ -88,9 +89,10 @@ def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: F
 
 
 def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
-    """Return a sentence where the labels of the qrels are the scores of the run, from the same file or object.
+    """Return a sentence if qrels and run are the same file or object, and the scores are the labels, else None.
 
-    Some files hold both, in two columns or more: the first scores tell. `same` says that they are the same object.
+    A file may contain both in different columns, so the first scores are compared with the labels. `same` is true if
+    qrels and run are the same object.
     """
     if not same and not _are_same_file(qrels.name, run):
         return None
@@ -104,7 +106,7 @@ def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
 
 
 def _are_same_file(qrels: str, run: Run) -> bool:
-    """True if both names are of one file; what is in memory has no name beside `qrels` and `run`."""
+    """True if qrels and run were read from the same file; data in memory are called `qrels` and `run`."""
     if run.where not in (run.name, qrels):
         with suppress(OSError, ValueError):
             return os.path.samefile(qrels, run.where)
@@ -112,25 +114,25 @@ def _are_same_file(qrels: str, run: Run) -> bool:
 
 
 def _may_be_labels(scores: Iterable[float]) -> bool:
-    """Return whether some of the first scores are equal, or they are very few and the first is a whole number."""
+    """True if some of the first scores are equal, or there are very few and the first is a whole number."""
     first = list(islice(scores, 2 * HIGHEST))
     return len(set(first)) < len(first) or (0 < len(first) < RANKED and first[0] == first[0] // 1)
 
 
 def _first_scores(scores: Scores) -> Floats:
-    """Return the scores of the first ranking, or the first of them; none if they cannot be labels."""
+    """Return the first scores of the first ranking; none if they cannot be labels."""
     numbers = _first_numbers(scores)
     if isinstance(numbers, np.ndarray):
         return numbers
     try:
-        labels = _may_be_labels(numbers)  # mostly not, which is soon seen
+        labels = _may_be_labels(numbers)  # mostly false, and fast
         return np.fromiter(islice(numbers, SAMPLE if labels else 0), np.float64)
-    except (TypeError, ValueError):  # of a query that nobody asked about
+    except (TypeError, ValueError):  # an invalid score of a query that does not count
         return np.zeros(0)
 
 
 def _first_numbers(scores: Scores) -> Floats | Collection[float]:
-    """Return the scores of the first ranking, of a table the first of them; none where documents came without."""
+    """Return the scores of the first ranking, for a table only the first; none if documents have no scores."""
     if isinstance(scores, TableScores):
         rows = list(scores.table.first_rows(SAMPLE))
         return np.array([row.score for row in takewhile(lambda row: row.query == rows[0].query, rows)])
@@ -139,15 +141,15 @@ def _first_numbers(scores: Scores) -> Floats | Collection[float]:
 
 
 def describe_distances(run: Run) -> str | None:
-    """Return a sentence where low scores have the first ranks in all of the first queries, beside a column of ranks.
+    """Return a sentence if the rank column of a table gives low scores the first ranks in the first queries, else None.
 
-    What is looked at is the start of a table, which is at hand; mostly its first two rows say that all is well.
+    Only the first rows of a table are examined; usually, two of them suffice.
     """
     queries, before = set[str](), None
     for query, rank, score in run.scores.table.first_rows(SAMPLE) if isinstance(run.scores, TableScores) else ():
         if before is not None and query == before[0]:
             ranks, scores = rank - before[1], score - before[2]
-            if not ranks * scores >= 0 or not ranks:  # or one of them is no number
+            if not ranks * scores >= 0 or not ranks:  # also false for NaN
                 return None
             queries |= {query} if ranks * scores > 0 else set()
         before = query, rank, score
@@ -159,7 +161,7 @@ def describe_distances(run: Run) -> str | None:
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
-    """Return a sentence about measures that ask for label 1, where positive labels are below it.
+    """Return a sentence about measures for which labels from 1 are relevant, if positive labels are below 1, else None.
 
     >>> describe_threshold(np.array([1.0, 0.9, 0.2, 0.0]), [0.2, 0.9, 1.0], ["RR"])
     'labels are not whole numbers, and RR counts documents with a label of 1 or more as relevant: 2 of 3 positive \
@@ -182,9 +184,9 @@ labels are lower; RR(rel=0.5) counts those with 0.5 or more'
 
 
 def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
-    """Return a sentence where a run has no document, or almost none, in common with the judgments of its queries."""
+    """Return a sentence if a run has no judged document, or almost none, in the rankings of its queries, else None."""
     matches = len(hits.row)
-    if matches > FEW * len(qrels.docs):  # there is no more room than that
+    if matches > FEW * len(qrels.docs):  # more cannot be expected
         return None
     room = int(np.minimum(hits.retrieved, qrels.sizes)[hits.answered].sum())
     if not room or matches > FEW * room:
@@ -202,7 +204,7 @@ def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
 
 
 def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:
-    """Return a query that both have, and documents that the run has for it; of a file, a part is read."""
+    """Return a query that both have, and the run's documents for it; only a part of a file is read."""
     both = np.flatnonzero(hits.answered & (hits.retrieved > 0))
     query = qrels.queries[int(both[0])]
     table = trec_table(run)
@@ -228,5 +230,5 @@ def _first_part(qrels: Qrels, table: Table) -> tuple[str, list[str]]:
     parts = table.map_parts(look, 1, ignore, whole_queries=False)
     try:
         return next(((query, documents) for query, documents in parts if documents), ("", []))
-    except IrregularText:  # it was read the plain way, and an example is not worth to do so again
+    except IrregularText:  # it was read line by line, and an example is not worth a second pass
         return "", []

@@ -1,6 +1,6 @@
-"""Open documents: unjudged ones that can be in the top of a run, so that their labels could change what it scores.
+"""Open documents: unjudged documents that can be in the top of a run, and whose labels could thus change its score.
 
-All runs share the label of an open document. Other unjudged documents count as not relevant, as in a pool.
+The label of an open document is the same for all runs. Other unjudged documents count as not relevant, as in a pool.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,18 +26,18 @@ from gradely.settings import Settings
 
 
 class OpenRuns(NamedTuple):
-    """Runs with their judged and their open documents."""
+    """Runs with their judged and open documents."""
 
     stacked: StackedRuns
-    """where these documents stand, on qrels that have both; the labels of open ones mean nothing"""
+    """the ranks of these documents, with qrels that contain both; the labels of open ones are meaningless"""
     is_open: Bools
-    """which of the documents are open"""
+    """flags of the documents that are open"""
     above: Ints
-    """how many others stand above each document in the run that has it at the best place"""
+    """number of documents above each document in the run that ranks it highest"""
     name: Callable[[int], str]
     """the name of each document"""
     notes: Sequence[Note] = ()
-    """what happened to queries and documents of the runs"""
+    """notes on queries and documents of the runs"""
 
     def keep(self, kept: Bools) -> "OpenRuns":
         """Return the runs with some of the documents; the others are neither judged nor open."""
@@ -49,18 +49,21 @@ class OpenRuns(NamedTuple):
         return OpenRuns(stacked, self.is_open[kept], self.above[kept], lambda row: name(int(rows[row])), self.notes)
 
     def down_to(self, depth: int) -> "OpenRuns":
-        """Return the runs with the documents that are judged, or open down to this depth."""
+        """Return the runs with the documents that are judged, or open and in the top `depth` of a run."""
         return self.keep(~self.is_open | (self.above < depth))
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:
-        """Return [runs, queries, measures]: the values as the judgments have them."""
+        """Return [runs, queries, measures]: the values by the judgments alone."""
         return self.stacked.with_judgments(~self.is_open).values(measures)
 
 
 def find_open(
     qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: int, progress: Progress = ignore
 ) -> OpenRuns:
-    """Read runs, by name, twice: which documents are at their tops, and where these and the judged ones stand."""
+    """Return the open documents of runs, {name: run}.
+
+    Each run is read twice: first for the documents in its top, then for the ranks of these and the judged documents.
+    """
     opened = {name: open_run(run) for name, run in runs.items()}
     workers = settings.workers if len(runs) == 1 else 1
     excluded = 0 if qrels.excluded is None else int(qrels.excluded.sizes.max())
@@ -88,7 +91,7 @@ def find_open(
 
 
 def open_runs(stacked: StackedRuns, is_open: Bools, notes: Sequence[Note] = ()) -> OpenRuns:
-    """Return runs of which some documents are open."""
+    """Return runs some of whose documents are open."""
     hits = stacked.hits
     above = np.full(len(is_open), np.iinfo(np.int64).max)
     np.minimum.at(above, hits.row, hits.above if hits.place is None else hits.place)
@@ -96,7 +99,10 @@ def open_runs(stacked: StackedRuns, is_open: Bools, notes: Sequence[Note] = ()) 
 
 
 def _join(qrels: Qrels, tops: list[Tops]) -> tuple[Qrels, Ints]:
-    """Return judged documents and those at the tops as one, and the row of each in the qrels."""
+    """Return qrels that also contain the documents in the tops, and the row of each document in the original qrels.
+
+    Rows of documents that are not judged follow after those of the judged ones.
+    """
     documents: dict[str, dict[str, float]] = {}
     for top in tops:
         for query, names in top.items():
@@ -111,16 +117,17 @@ def _join(qrels: Qrels, tops: list[Tops]) -> tuple[Qrels, Ints]:
 
 
 class Labels(NamedTuple):
-    """The labels that an open document may have, ascending; or it may count as not relevant, as it does now."""
+    """The labels that an open document may have, besides counting as not relevant."""
 
     values: tuple[float, ...]
+    """the labels in ascending order"""
     assumed: bool = False
-    """True if the judgments have no positive label, so that 1 is taken for one"""
+    """true if the judgments have no positive label, and 1 is assumed"""
     top: float | None = None
-    """where all numbers from 0 to this are allowed, of which `values` are those that can be extreme"""
+    """if not None, all numbers from 0 to it are allowed; `values` are those at which extremes can occur"""
 
     def __str__(self) -> str:
-        """Return them in words."""
+        """Return a description of the labels."""
         if self.top is not None:
             return f"any label from 0 to {self.top:g}"
         rest = "" if self.values[0] <= 0 else ", or count as not relevant"
@@ -128,9 +135,9 @@ class Labels(NamedTuple):
 
     @classmethod
     def of(cls, qrels: Qrels, labels: Iterable[float] | None = None, top: float | None = None) -> "Labels":
-        """Take them from the judgments, or as they are stated; with `top`, all numbers from 0 to that.
+        """Return the stated labels, all numbers from 0 to `top`, or by default the labels of the judgments.
 
-        Extreme values over such an interval are at its ends, or at labels of judged documents.
+        Over an interval, extreme values occur at its ends or at labels of judged documents.
         """
         found = sorted(map(float, find_distinct(qrels.grade)))
         if labels is not None and top is not None:

@@ -1,7 +1,8 @@
-"""Means over drawn orders of tied documents, for measures of which no exact mean can be had.
+"""Means over drawn orders of tied documents, if the exact mean of a measure is not available.
 
-Orders are drawn in pairs, one and its reverse, which vary less together than two on their own. What is drawn depends on
-the seed, the query and where a tie group stands, and never on names of documents or the order of input.
+Orders are drawn in antithetic pairs, an order and its reverse, whose mean varies less than that of two independent
+orders. The draw depends on the seed, the query and the rank of the tie group, but not on the names of documents or the
+order of the input.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,9 +22,9 @@ from gradely.measures import Measure
 from gradely.settings import Settings
 
 PAIRS = 100
-"""how many orders are drawn at a time, each of which is taken backwards, too"""
+"""number of orders that are drawn at a time, each with its reverse"""
 LONG = 4096
-"""documents of a tie group from which on places are drawn one order at a time, to save memory"""
+"""size of a tie group above which orders are drawn one at a time, to save memory"""
 
 
 class Sampling(NamedTuple):
@@ -37,19 +38,19 @@ class Drawn(NamedTuple):
     """A query under drawn orders of its tied documents."""
 
     value: float
-    """the mean of its values"""
+    """the mean value"""
     error: float
-    """the standard error of that"""
+    """the standard error of the mean"""
     start: float
-    """the part of the value that no judged document adds"""
+    """the part of the mean that no judged document contributes"""
     adds: Floats
-    """[H] what each judged document adds to the value, on average"""
+    """[H] the mean contribution of each judged document"""
 
 
 def measure_sampled(
     blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], settings: Settings, workers: int = 1
 ) -> Sampling:
-    """Return the values of these queries: the exact mean over all orders where there is one, else that of some."""
+    """Return the values of these queries: the exact mean over all orders if available, else that of drawn orders."""
     values = np.zeros((len(blocks.retrieved), len(measures)))
     errors = np.zeros_like(values)
     tied = np.zeros(len(values), bool)
@@ -74,7 +75,7 @@ def measure_sampled(
 
 
 def has_mean(measure: Measure, batch: Batch) -> bool:
-    """True if the exact mean over all orders of tied documents can be had, of a batch with relevance."""
+    """True if the exact mean over all orders of tied documents is available for a batch with relevance."""
     if batch.untied or not measure.takes_expected:
         return batch.untied
     try:
@@ -101,7 +102,7 @@ def measure_drawn(measure: Measure, batch: Batch, settings: Settings, query: str
 
 
 def _draw_orders(batch: Batch, settings: Settings, query: str) -> Iterator[tuple[Ints, Batch]]:
-    """Yield drawn orders of a query, some at a time: the columns of each, and a batch of one row per order."""
+    """Yield blocks of drawn orders of a query: the columns of each order, and a batch with one row per order."""
     name = int.from_bytes(blake2b(query.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     drawers = {
         first: np.random.default_rng([settings.seed, name, int(batch.above[0, first])])
@@ -120,7 +121,7 @@ def _draw_orders(batch: Batch, settings: Settings, query: str) -> Iterator[tuple
 
 
 def _order_columns(batch: Batch, order: Ints, places: Ints) -> Batch:
-    """Return a batch of one row per order, in which nothing ties."""
+    """Return a batch with one row per order and no ties."""
     column = np.broadcast_to(np.arange(order.shape[1]), order.shape)
     drawn = Batch(
         grade=batch.grade[0][order],
@@ -138,7 +139,7 @@ def _order_columns(batch: Batch, order: Ints, places: Ints) -> Batch:
 
 
 def _draw_places(draw: "np.random.Generator", size: int, documents: int, orders: int) -> Ints:
-    """Return [orders, documents]: the places of some documents of a tie group, all different."""
+    """Return [orders, documents]: random distinct places of the judged documents of a tie group."""
     if size <= LONG:
         return draw.permuted(np.tile(np.arange(size), (orders, 1)), axis=1)[:, :documents]
     return np.stack([draw.choice(size, documents, replace=False) for _ in range(orders)])
