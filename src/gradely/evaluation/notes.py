@@ -1,4 +1,4 @@
-"""Notes: what happened and matters, each with its count, as a sentence."""
+"""Notes: sentences about events that matter to a result, each with its count."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,31 +19,31 @@ if TYPE_CHECKING:
     from gradely.evaluation.values import Evaluation
 
 DIGITS = 4
-"""of means in the sentences of notes"""
+"""number of decimals of means in notes"""
 NAMED = 5
-"""how many of many queries a note names"""
+"""largest number of queries that a note names"""
 NAMED_RUNS = 3
-"""how many runs a note names that several of them share"""
+"""largest number of runs that a note names if it applies to several"""
 FEW_RUNS = 2
-"""the largest number of runs of which all ranges are shown; more would drown the numbers"""
+"""largest number of runs for which all ranges are shown; for more runs, only the widest"""
 VERBS = (
     *(("{are}", "is", "are"), ("{have}", "has", "have"), ("{do}", "does", "do"), ("{s}", "s", "")),
     ("{itself}", "itself", "themselves"),
 )
-"""what stands for a verb in the text of a note, and the verb of one thing and of several"""
+"""placeholders of verbs in the text of a note, with their singular and plural"""
 SAME = 1e-12
-"""values of a query that differ by less are the same"""
+"""values of a query that differ by at most this are considered equal"""
 
 
 class Note:
-    """Something that happened and matters: missing queries, ties that matter, degenerate queries."""
+    """An event that matters to a result: missing queries, ties that change the mean, degenerate queries."""
 
     def __init__(self, kind: str, count: int, of: int, text: str) -> None:
-        """Say what kind of thing it is, how often it happened, of how many, and all of it as a sentence."""
+        """Store the kind of note, the number of cases, the number of possible cases, and the sentence."""
         self.kind, self.count, self.of, self.text = kind, count, of, text
 
     def __str__(self) -> str:
-        """Return the note as a sentence that stays on its line, whatever the ids in it."""
+        """Return the note as a sentence on one line; control characters in ids are replaced."""
         return plain_line(self.text)
 
     def __repr__(self) -> str:
@@ -56,21 +56,22 @@ class Note:
 
 
 DEPTH = 100
-"""how deep unjudged documents are looked for where a measure has no cut-off: as deep as TREC's pools mostly are"""
+"""depth to which unjudged documents are counted if a measure has no cut-off; most TREC pools have this depth"""
 
 
 class TieRange(NamedTuple):
-    """How far the mean of a measure moves with the order of tied documents."""
+    """The range of the mean of a measure over all orders of tied documents."""
 
     measure: str
     value: float
     low: float
     high: float
     queries: int
-    """in how many queries the order of ties matters"""
+    """number of queries in which the order of ties matters"""
     of: int
+    """number of queries that count"""
     bounded: int = 0
-    """in how many queries low and high are bounds that contain every order, since there are too many to search"""
+    """number of queries with too many orders to search, for which low and high are bounds that contain every order"""
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
@@ -86,16 +87,16 @@ class TieRange(NamedTuple):
 
 
 class LabelRange(NamedTuple):
-    """How far the mean of a measure moves with the labels of unjudged documents."""
+    """The range of the mean of a measure over all labels of unjudged documents."""
 
     measure: str
     value: float
     low: float
     high: float
     documents: int
-    """how many unjudged documents can be in the top of one of the runs"""
+    """number of unjudged documents that can be in the top of a run"""
     depth: int
-    """how deep that is"""
+    """the depth of this top"""
 
     def __str__(self) -> str:
         """Return the range as a sentence."""
@@ -110,16 +111,17 @@ class LabelRange(NamedTuple):
 
 
 class UnjudgedShare(NamedTuple):
-    """How many of the documents at the tops of rankings have no judgment."""
+    """The share of unjudged documents in the tops of rankings."""
 
     depth: int
     unjudged: float
-    """the mean over all orders of tied documents"""
+    """number of unjudged documents, a mean over all orders of ties"""
     documents: int
+    """number of documents"""
 
     @property
     def share(self) -> float:
-        """The share of them."""
+        """The share of unjudged documents."""
         return self.unjudged / max(1, self.documents)
 
     def __str__(self) -> str:
@@ -128,15 +130,15 @@ class UnjudgedShare(NamedTuple):
         return f"{percent} % of the documents in the top {self.depth:,} are unjudged and count as not relevant"
 
     def note(self, more: str = "") -> Note:
-        """Return the share as a note that says what to type."""
+        """Return the share as a note that names the command for details."""
         text = f"{self}{more}; `gradely holes` shows what they could change"
         return Note("holes", round(self.unjudged), self.documents, text)
 
 
 def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequence[str]) -> list[Note]:
-    """Return a note about some things of a kind, the first of them named; none if there are none.
+    """Return a list of one note about `count` things, with the names of the first; an empty list if there are none.
 
-    In the text, {are}, {have}, {do} and {s} become what the count needs; other braces are those of a measure's name.
+    In the text, {are}, {have}, {do}, {s} and {itself} are replaced by the singular or plural; other braces are kept.
 
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
@@ -148,7 +150,7 @@ def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequ
 
 
 def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
-    """Return the notes of several runs, {name: notes}; what holds of all runs is said once, the rest with their names.
+    """Return the notes of several runs, {name: notes}; notes that apply to all runs once, others with names of runs.
 
     >>> same, other = Note("missing", 1, 2, "1 of 2 queries is missing"), Note("ties", 1, 2, "a tie matters")
     >>> merge_notes({"a": [same, other], "b": [same, Note("run", 1, 1, "b: ranks are odd")]})
@@ -169,9 +171,9 @@ def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
 
 
 def merge_ranges(ranges: Mapping[str, Iterable[TieRange | LabelRange]], digits: int) -> list[Note]:
-    """Return how far ties, or labels, move the means of runs: of many runs only the widest range per measure.
+    """Return notes on ranges of means over ties or labels; for many runs, only the widest range of each measure.
 
-    Ranges whose ends are the same when printed with this number of digits are left out.
+    Ranges whose ends are equal when printed with this number of decimals are left out.
 
     >>> narrow, wide = TieRange("AP", 0.5, 0.4, 0.6, 1, 2), TieRange("AP", 0.5, 0.3, 0.6, 2, 2)
     >>> str(merge_ranges({"a": [narrow], "b": [wide], "c": [narrow]}, 4)[0]).split(" depending ")
@@ -194,13 +196,13 @@ def merge_ranges(ranges: Mapping[str, Iterable[TieRange | LabelRange]], digits: 
         note = widest.note()
         out.append(Note(note.kind, note.count, note.of, f"{name}: {widest}{suffix}"))
     moved = sum(map(bool, visible.values()))
-    if moved > 1:  # a kind is called as the command that is about it
+    if moved > 1:  # each kind has the name of the command for it
         out.append(Note(out[0].kind, moved, len(ranges), f"`gradely {out[0].kind}` shows the range of every run"))
     return out
 
 
 def merge_shares(shares: Mapping[str, UnjudgedShare | None]) -> list[Note]:
-    """Return how much of the tops of runs is unjudged; of many runs only the largest share.
+    """Return notes on the unjudged share in the tops of runs; for many runs, only the largest share.
 
     >>> shares = {name: UnjudgedShare(10, count, 20) for name, count in (("a", 5), ("b", 10), ("c", 0))}
     >>> str(merge_shares(shares)[0]).split(" and ")[0]
@@ -221,7 +223,7 @@ def _prefix(names: list[str], runs: int) -> str:
 
 
 def notes_of(evaluation: "Evaluation") -> list[Note]:
-    """Return what happened to the queries and documents of a run."""
+    """Return the notes on the queries and documents of a run."""
     return [
         *_note_data(evaluation),
         *_note_self(evaluation),
@@ -241,7 +243,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_data(evaluation: "Evaluation") -> list[Note]:
-    """Return what was taken for granted, what is probably a mistake, and what was dropped as asked."""
+    """Return notes on assumptions, likely mistakes and excluded documents."""
     plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
     by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
     levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
@@ -264,7 +266,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_excluded(evaluation: "Evaluation") -> list[Note]:
-    """Say how many documents were dropped from the rankings as asked."""
+    """Return a note with the number of documents that were excluded from the rankings."""
     excluded = evaluation.hits.excluded
     if not excluded:
         return []
@@ -276,7 +278,7 @@ def _note_excluded(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_uncertain(qrels: Qrels) -> list[Note]:
-    """Say that labels are probabilities, and what is done with them."""
+    """Return a note if labels are probabilities."""
     if not isinstance(qrels, UncertainQrels):
         return []
     documents = count_of(qrels.uncertain, "document")
@@ -285,17 +287,17 @@ def _note_uncertain(qrels: Qrels) -> list[Note]:
 
 
 def _success(name: str) -> str:
-    """Return what the share of queries with a hit is called, at the cut-off of this name."""
+    """Return the name of Success at the cut-off of this name of a Hits measure."""
     return f"Success{name[len('hits') :]}"
 
 
 def _worth(evaluation: "Evaluation") -> int:
-    """Return what a query without relevant documents counts."""
+    """Return the value of a query without relevant documents."""
     return 1 if evaluation.settings.empty == "one" else 0
 
 
 def _note_self(evaluation: "Evaluation") -> list[Note]:
-    """Say what there is to know where documents that have the id of their query are dropped."""
+    """Return notes if documents with the id of their query are dropped."""
     if not evaluation.settings.exclude_self:
         return []
     qrels, count = evaluation.qrels, len(evaluation.qrels)
@@ -309,7 +311,7 @@ def _note_self(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_weights(evaluation: "Evaluation") -> list[Note]:
-    """Say that queries have weights, and how uneven these are, as Kish's effective number of queries."""
+    """Return a note if queries have weights, with Kish's effective number of queries."""
     weights, queries = evaluation.weights, evaluation.queries
     if evaluation.qrels.weights is None:
         return []
@@ -329,7 +331,7 @@ POLICIES = (
     *("run", "labels", "apart", "subtopics", "excluded", "weights", "weight", "empty"),
     *("missing", "unjudged", "dropped"),
 )
-"""kinds of notes that say how queries and documents were treated, or qrels and runs read"""
+"""kinds of notes on how queries and documents were treated, or how qrels and runs were read"""
 LEFT_OUT = {
     "weight": "{have} weight 0 and {are} left out",
     "empty": "{have} no relevant document and {are} left out",
@@ -348,7 +350,7 @@ def _note_left_out(evaluation: "Evaluation") -> list[Note]:
 
 
 def describe_highest(qrels: Qrels, measures: Iterable[str]) -> str | None:
-    """Return that measures without subtopics take the highest label; None if there are none."""
+    """Return a sentence that measures without subtopics use the highest label; None if there are no such measures."""
     names = list(measures)
     if qrels.subtopics is None or not names:
         return None
@@ -402,7 +404,7 @@ def _note_dropped(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_degenerate(evaluation: "Evaluation") -> list[Note]:
-    """Measures for which the same queries are degenerate share a note."""
+    """Return notes on degenerate queries; measures with the same degenerate queries share a note."""
     degenerate = evaluation.degenerate
     together: dict[bytes, list[str]] = {}
     for name, flags in degenerate.items():
@@ -418,7 +420,7 @@ def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: lis
 
 
 def _note_lacking(evaluation: "Evaluation") -> list[Note]:
-    """Say which queries score 0 by a measure though relevant documents were found, since it needs others, too."""
+    """Return notes on queries with relevant documents that score 0 because they lack others that a measure needs."""
     notes = []
     for name, measure in evaluation.measures.items():
         if measure.may_lack and not isinstance(evaluation.qrels, UncertainQrels):
@@ -429,7 +431,7 @@ def _note_lacking(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
-    """Say which queries cannot reach 1, since users ask for a level that their pool lacks, and the highest mean."""
+    """Return notes on queries that cannot reach 1, since their pool lacks a level of relevance that users ask for."""
     notes = []
     for name, measure in evaluation.measures.items():
         if not measure.has_ceiling or isinstance(evaluation.qrels, UncertainQrels):  # hardly any query can reach 1
@@ -443,7 +445,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_sampled(evaluation: "Evaluation") -> list[Note]:
-    """Say which means come from drawn orders of tied documents, and how far they may be off."""
+    """Return notes on means that come from drawn orders of tied documents, with their standard errors."""
     errors = evaluation.sampling_errors
     if errors is None:
         return []
@@ -462,7 +464,7 @@ def _note_sampled(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_bounds(evaluation: "Evaluation") -> list[Note]:
-    """Say where the best or worst value is a bound, since tie groups have too many orders to search."""
+    """Return notes on queries whose best or worst value is a bound, since tie groups have too many orders to search."""
     if evaluation.settings.ties not in ("best", "worst"):
         return []
     answered = np.flatnonzero(evaluation.hits.answered)
@@ -477,7 +479,7 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_uncertain_ties(evaluation: "Evaluation") -> list[Note]:
-    """Say that ties move values, where labels are probabilities, so that nobody knows how far."""
+    """Return a note on ties if labels are probabilities, for which the range over orders is not known."""
     if not isinstance(evaluation.qrels, UncertainQrels):
         return []
     hits = evaluation.measured_hits
@@ -487,6 +489,6 @@ def _note_uncertain_ties(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_judged(evaluation: "Evaluation", kind: str, queries: Ints, of: int, noun: str, text: str) -> list[Note]:
-    """Return a note about some judged queries."""
+    """Return a note about judged queries, given by index."""
     names = [evaluation.qrels.queries[i] for i in queries[:NAMED].tolist()]
     return note_names(kind, len(queries), of, noun, text, names)

@@ -1,4 +1,4 @@
-"""What measures do, found by trying them on small rankings: to choose one by what it sees, and not by its name."""
+"""Properties of measures, found by trying them on small rankings, so users can choose a measure by its behaviour."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -32,49 +32,49 @@ FAMILIES = {
         "alpha_DCG alpha_nDCG ERR_IA nERR_IA NRBP nNRBP AP_IA P_IA StRecall D_nDCG Dsharp_nDCG",
     ),
 }
-"""by name, what the measures of a family look at, and which they are"""
+"""for each family, its title and the names of its measures"""
 POOLS = ((2, 2, 1, 1, 0, 0), (3, 3, 2, 1, 0))
 """the labels of the queries on which measures are tried"""
 LENGTH, DEEP = 4, 10
-"""the length of the rankings, and the rank down to which a single relevant document is moved"""
+"""the length of the rankings, and the lowest rank to which a single relevant document is moved"""
 SAME = 1e-9
-"""values that differ by less are the same"""
+"""values that differ by at most this are considered equal"""
 
 
 class Property(NamedTuple):
-    """A measure, and what it does."""
+    """The properties of a measure."""
 
     measure: type[Measure]
     family: str
     grades: bool
-    """whether the order of documents with different labels above 0 matters"""
+    """true if the order of documents with different positive labels matters"""
     ties: str
-    """how the mean over the orders of tied documents is found"""
+    """how the mean over the orders of tied documents is computed"""
     top_heavy: bool
-    """whether the first ranks weigh more than later ones"""
+    """true if the first ranks have a larger weight than later ones"""
     normalised: bool
-    """whether the ideal ranking of every query is worth 1"""
+    """true if the ideal ranking of every query has the value 1"""
     non_relevant: bool
-    """whether it matters if a document is judged not relevant or not judged at all"""
+    """true if it matters whether a document is judged not relevant or not judged"""
     subtopics: bool
-    """whether it needs judgments by subtopic"""
+    """true if it needs judgments by subtopic"""
     swap: bool
-    """whether moving the better of two documents up lowered it in no ranking that was tried"""
+    """true if moving the better of two documents up lowered the value of no ranking that was tried"""
     replace: bool
-    """whether replacing a document by a better one lowered it in no ranking that was tried"""
+    """true if replacing a document with a better one lowered the value of no ranking that was tried"""
     compiled: str
-    """whether jax.jit and torch.compile take it: yes, only without ties, or not, which is empty"""
+    """whether jax.jit and torch.compile support it: "yes", "without ties", or empty"""
 
 
 def find_family(name: str) -> str:
-    """Return a family by name, whatever its case; refuse one that there is not."""
+    """Return the name of a family in lower case; raise MeasureError if there is no such family."""
     if name.lower() not in FAMILIES:
         raise MeasureError(f"no family {name!r}: use one of {', '.join(FAMILIES)}.{did_you_mean(name, FAMILIES)}")
     return name.lower()
 
 
 def measures_of(family: str | None) -> list[type[Measure]]:
-    """Return the measures of a family, or all, in the order of every table."""
+    """Return the measures of a family, or all, in the order of ALL."""
     if family is None:
         return list(ALL)
     names = FAMILIES[family][1].split()
@@ -82,12 +82,12 @@ def measures_of(family: str | None) -> list[type[Measure]]:
 
 
 class Properties(Result):
-    """What measures see and hold, one row per measure, as `gradely measures --compare` prints it."""
+    """The properties of measures, with one row per measure, as `gradely measures --compare` prints them."""
 
     notes: Sequence[Note] = ()
 
     def __init__(self, family: str | None = None) -> None:
-        """Try all measures, or those of a family."""
+        """Find the properties of all measures, or of a family."""
         self.properties = try_measures(measures_of(family))
 
     def table(self) -> Table:
@@ -100,7 +100,7 @@ class Properties(Result):
         return Table([*header, "subtopics", "swap", "replace", "compiled"], rows)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the table, and what its columns mean."""
+        """Return the table and its legend."""
         return [self.table(), LEGEND]
 
 
@@ -123,15 +123,16 @@ def _yes(flag: bool) -> str:
 
 
 class World(NamedTuple):
-    """A ranking, as labels from the first rank on, and the labels of judged documents that it lacks."""
+    """The labels of a ranking and of the judged documents that it lacks."""
 
     ranking: tuple[int | None, ...]
-    """None is a document without a judgment"""
+    """the labels by rank; None for an unjudged document"""
     missed: tuple[int, ...] = ()
+    """the labels of judged documents that were not retrieved"""
 
 
 def try_measures(measures: Iterable[type[Measure]]) -> list[Property]:
-    """Return what some measures do."""
+    """Return the properties of measures."""
     measures = list(measures)
     family = {name: key for key, (_, names) in FAMILIES.items() for name in names.split()}
     values = _values(measures)
@@ -155,7 +156,7 @@ def try_measures(measures: Iterable[type[Measure]]) -> list[Property]:
 
 @cache
 def worlds() -> list[World]:
-    """Return every ranking of some documents of a pool, with up to two that have no judgment."""
+    """Return all rankings of LENGTH documents of a pool, of which up to two are unjudged."""
     made = []
     for pool in POOLS:
         for ranking in product([*sorted({*pool}), None], repeat=LENGTH):
@@ -168,7 +169,7 @@ def worlds() -> list[World]:
 
 @cache
 def _swaps() -> list[tuple[World, World]]:
-    """Return pairs of worlds, the second with a better document put before a worse one."""
+    """Return pairs of worlds; in the second, a better document has swapped places with a worse one above it."""
     pairs = []
     for world in worlds():
         for i, j in combinations(range(LENGTH), 2):
@@ -181,7 +182,7 @@ def _swaps() -> list[tuple[World, World]]:
 
 @cache
 def _replacements() -> list[tuple[World, World]]:
-    """Return pairs of worlds, the second with a better document that was missed in place of another."""
+    """Return pairs of worlds; in the second, a better document that was missed replaces a retrieved one."""
     pairs = []
     for world in worlds():
         for i, label in product(range(LENGTH), {*world.missed}):
@@ -196,17 +197,17 @@ def _replacements() -> list[tuple[World, World]]:
 
 
 def _alone(rank: int) -> World:
-    """Return a ranking of documents without judgments but for one that is relevant."""
+    """Return a ranking of unjudged documents and one relevant document."""
     return World((*(None,) * (rank - 1), 3, *(None,) * (DEEP - rank)))
 
 
 IDEALS = (*(World(pool) for pool in POOLS), World((2, 1, 0)), World((1, 1, 0)))
 UNJUDGED = (World((0, 2, 0, 1), (1, 2)), World((None, 2, None, 1), (1, 2)))
-"""a ranking, and the same without the judgments of documents that are not relevant"""
+"""a ranking with documents judged not relevant, and one with unjudged documents instead"""
 
 
 def _values(measures: Sequence[type[Measure]]) -> dict[str, dict[World, float]]:
-    """Return, by measure, the value of every ranking that is looked at."""
+    """Return {measure: {world: value}} for all rankings that are tried."""
     tried = list(dict.fromkeys([*worlds(), *map(_alone, range(1, DEEP + 1)), *UNJUDGED, *IDEALS]))
     qrels: dict[str, dict[str, dict[str, int]]] = {}
     runs: dict[str, list[str]] = {}
@@ -222,7 +223,7 @@ def _values(measures: Sequence[type[Measure]]) -> dict[str, dict[World, float]]:
 
 
 def _sees_grades(value: dict[World, float]) -> bool:
-    """True if it matters which of two relevant documents of different labels stands first."""
+    """True if the order of relevant documents with different labels matters."""
     return any(
         abs(value[a] - value[b]) > SAME
         for a, b in _swaps()

@@ -1,4 +1,4 @@
-"""Result: what public functions return, as text, as a table, as a dataframe, as JSON and in a notebook."""
+"""Result: the base of the results of public functions, with text, table, dataframe, JSON and notebook output."""
 
 import math
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ from gradely.tables import (
 )
 
 Section: TypeAlias = Table | str | list[str]
-"""of what people read: a table, a paragraph, or lines that belong together"""
+"""a part of the text output: a table, a paragraph, or a list of lines"""
 SCHEMA = 1
-"""the version of the JSON that results write; docs/reference/schema.json has it, and within a version it only grows"""
+"""version of the JSON schema in docs/reference/schema.json; within a version, fields are only added"""
 MOST = 20
-"""below a table, no more notes than this are printed"""
+"""largest number of notes that are printed below a table"""
 
 
 class Result:
-    """What a public function returns. It prints as the command of the same name does, with its notes below.
+    """The result of a public function. It prints like the command of the same name, with its notes below.
 
-    A subclass has `table` and `notes`. It overrides `sections` and `remarks` where people read more than the table,
-    `data_table` where programs read another one, and `as_dict` where JSON has more than the rows of that.
+    A subclass defines `table` and `notes`. It overrides `sections` and `remarks` if text contains more than the table,
+    `data_table` if CSV and dataframes contain another table, and `as_dict` if JSON contains more than its rows.
 
     >>> from gradely import evaluate
     >>> print(evaluate({"q": {"d1": 1}, "r": {"d2": 1}}, {"q": ["d1"]}, ["RR"]))
@@ -44,45 +44,45 @@ class Result:
     """
 
     digits = 4
-    """decimals where people read numbers"""
+    """number of decimals in text"""
 
-    if TYPE_CHECKING:  # some results hold their notes, others find them when asked
+    if TYPE_CHECKING:  # an attribute in some results, a property in others
 
         @property
         def notes(self) -> Sequence[Note]:
-            """What happened and matters, each with its count."""
+            """The notes on the result, each with its count."""
 
     def table(self) -> Table:
-        """Return the table that people look at."""
+        """Return the main table of the text output."""
         raise NotImplementedError
 
     def data_table(self) -> Table:
-        """Return the table that programs read, in CSV and dataframes: one row per observation."""
+        """Return the table of CSV and dataframes, with one row per observation."""
         return self.table()
 
-    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - for texts that have numbers in them
-        """Return what people read, from top to bottom: tables, and sentences between them."""
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - for subclasses with numbers in sentences
+        """Return the parts of the text output, in order: tables and sentences."""
         return [self.table()]
 
     def document(self, digits: int) -> list[Section]:
-        """Return what people read in a document: the same, unless a table says it better there."""
+        """Return the parts of the Markdown, LaTeX and HTML output; by default, those of the text output."""
         return self.sections(digits)
 
     def caption(self) -> str:
-        """Return how the numbers came about; empty if there is nothing to say."""
+        """Return a sentence that says how the numbers were computed, or an empty string."""
         return ""
 
     def remarks(self) -> list[str]:
-        """Return how the numbers came about and how to read them, in lines that stand above the notes."""
+        """Return lines above the notes that say how the numbers were computed and how to read them."""
         caption = self.caption()
         return [caption] if caption else []
 
-    def notes_at(self, digits: int) -> Sequence[Note]:  # noqa: ARG002 - for notes about what is printed
+    def notes_at(self, digits: int) -> Sequence[Note]:  # noqa: ARG002 - for notes that depend on printed digits
         """Return the notes on numbers that are printed with this number of decimals."""
         return self.notes
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, values in full."""
+        """Return the whole result as plain data, with values in full precision."""
         return {"rows": self.data_table().records(), "notes": self._list_notes()}
 
     def _list_notes(self) -> list[dict[str, Any]]:
@@ -91,11 +91,11 @@ class Result:
 
     @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
-        """Return a dataframe of data_table, of pandas, polars or pyarrow."""
+        """Return data_table as a dataframe of pandas, polars or pyarrow."""
         return self.data_table().to_frame(library)
 
     def to_json(self) -> str:
-        """Return as_dict as JSON, with the version of its schema; a number that is not finite is null."""
+        """Return as_dict as JSON, with the version of its schema; NaN and infinite numbers become null."""
         import json
 
         return json.dumps({"schema": SCHEMA, **replace_infinite(self.as_dict())}, indent=2, ensure_ascii=False)
@@ -105,8 +105,8 @@ class Result:
     ) -> str:
         """Return the result in a format: table, csv, tsv, json, markdown, latex or html.
 
-        `digits` are the decimals of formats for people. A table fits into `width` columns where that is given, and has
-        its best values in `bold` as terminals show them.
+        `digits` is the number of decimals, except in CSV, TSV and JSON. In text, the table fits into `width` columns if
+        given, and the best values are printed in `bold` by terminal codes.
         """
         if form == "json":
             return self.to_json() + "\n"
@@ -122,34 +122,34 @@ class Result:
             sections += [below] if below else []
             return "\n".join(render_section(section, form, width) for section in sections)
         sections += self.remarks()
-        if form == "latex":  # comments first: a blank line inside of a float would be a paragraph
+        if form == "latex":  # comments first, since a blank line inside a float starts a paragraph
             comments = [render_section(section, form) for section in sections if not isinstance(section, Table)]
             tables = [render(section, form) for section in sections if isinstance(section, Table)]
             return "".join(comments) + "\n".join(tables)
         return "\n".join(render_section(section, form) for section in sections)
 
     def lines_beside(self, form: str, digits: int | None = None) -> list[str]:
-        """Return what a format leaves out: the notes, and in CSV and TSV the remarks."""
+        """Return the lines to print beside the output of a format: remarks that it does not contain, and notes."""
         notes = [str(note) for note in self.notes_at(self.digits if digits is None else digits)]
         return shorten_list([*(self.remarks() if form in ("table", "json", "csv", "tsv") else []), *notes])
 
     def __str__(self) -> str:
-        """Return what the command prints."""
+        """Return the output of the command."""
         return self.render().rstrip("\n")
 
     def __repr__(self) -> str:
-        """Return what the command prints."""
+        """Return the output of the command."""
         return str(self)
 
     def _repr_html_(self) -> str:
-        """Show the same in a notebook."""
+        """Return the same content as HTML for notebooks."""
         first, *rest = self.sections(self.digits)
         top = heading(first) if isinstance(first, str) else to_html(first)
         return box(top, *map(to_html, rest), bullets([*self.remarks(), *self.notes]))
 
 
 def render_section(section: Section, form: str, width: int | None = None) -> str:
-    """Return a table, a paragraph or lines in a format for people; in plain text, no wider than `width`."""
+    """Return a table, a paragraph or lines in text, Markdown, LaTeX or HTML; in text, no wider than `width`."""
     if isinstance(section, Table):
         return render(section, form)
     if form == "html":
@@ -164,20 +164,20 @@ def render_section(section: Section, form: str, width: int | None = None) -> str
 
 
 def to_html(section: Section) -> str:
-    """Return a table, a paragraph or a list in HTML, as a notebook shows it; of a long table, the first rows."""
+    """Return a table, a paragraph or a list in HTML for notebooks; a long table is cut."""
     if isinstance(section, Table):
         return grid(section)
     return sentence(section) if isinstance(section, str) else bullets(section)
 
 
 def shorten_list(lines: list[str]) -> list[str]:
-    """Return lines, and of very many only the first."""
+    """Return the lines; if there are more than MOST, only the first, with the number of the rest."""
     rest = len(lines) - MOST
     return [*lines[:MOST], f"… and {rest:,} more notes; the JSON output has them all"] if rest > 0 else lines
 
 
 def replace_infinite(value: Any) -> Any:
-    """Return content with None in place of numbers that are not finite, which JSON does not have."""
+    """Return plain data with NaN and infinite numbers replaced with None, since JSON does not support them."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""Scores: one value per query and measure, their means, and what there is to know about them."""
+"""Scores: one value per query and measure, their means, and notes on them."""
 
 import re
 import unicodedata
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from gradely.evaluation.by_query import QueryScores
 
 REST, EVERY = "(none)", "(all)"
-"""the segment of queries that have none, and what tables call all queries together"""
+"""the name of the segment of queries without one, and the name of all queries in tables"""
 
 
 def segment_rows(queries: Sequence[str], segment_of: Mapping[str, str]) -> dict[str, npt.NDArray[np.int64]]:
-    """Return which of the queries belong to each segment, in the order in which segments first appear."""
+    """Return the indices of the queries of each segment, in the order in which segments first appear."""
     rows: dict[str, list[int]] = {}
     for i, query in enumerate(queries):
         rows.setdefault(segment_of.get(query, REST), []).append(i)
@@ -33,7 +33,7 @@ def segment_rows(queries: Sequence[str], segment_of: Mapping[str, str]) -> dict[
 
 
 class Segments(Result, Mapping[str, dict[str, float]]):
-    """{segment: {measure: mean}}, in the order in which segments first appear, and how many queries each has."""
+    """{segment: {measure: mean}}, in the order in which segments first appear, with the number of queries of each."""
 
     notes: Sequence[Note] = ()
 
@@ -45,7 +45,7 @@ class Segments(Result, Mapping[str, dict[str, float]]):
         segment_of: Mapping[str, str],
         weights: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Take values [queries, measures], the segment of each query, and the weights of queries where they differ."""
+        """Compute the means of values [queries, measures] by segment, weighted if weights of queries are given."""
         members = segment_rows(queries, segment_of)
         self.measures, self.sizes = list(measures), {segment: len(rows) for segment, rows in members.items()}
         self._means = {
@@ -66,21 +66,21 @@ class Segments(Result, Mapping[str, dict[str, float]]):
         return len(self._means)
 
     def table(self) -> Table:
-        """Return one row per segment: how many queries it has, and their means."""
+        """Return one row per segment: the number of its queries, and their means."""
         rows: list[list[Cell]] = [[segment, self.sizes[segment], *self._means[segment]] for segment in self]
         return Table(["segment", "n", *self.measures], rows)
 
 
 LONGEST = 250
-"""characters of the name of a metric in MLflow"""
+"""largest number of characters in the name of a metric in MLflow"""
 LETTERS = str.maketrans({"μ": "mu", "φ": "phi"})
-"""which normal forms leave; names are ASCII, which every tracker takes"""
+"""letters that Unicode normalisation does not make ASCII; every tracker accepts ASCII names"""
 
 
 def flatten(values: Iterable[tuple[tuple[str, ...], float]], prefix: str = "") -> dict[str, float]:
-    """Return values by one plain name each: the parts of the name joined by /, with a prefix.
+    """Return values by plain names: the prefix and the parts of each name, joined by slashes.
 
-    Two names that come out the same are numbered, so that no value is lost.
+    Equal names are numbered, so no value is lost.
 
     >>> flatten([(("nDCG@10",), 0.5), (("AP(rel=2)",), 0.25), (("AP[rel=2]",), 0.75)], "test/")
     {'test/nDCG_10': 0.5, 'test/AP_rel_2': 0.25, 'test/AP_rel_2_2': 0.75}
@@ -97,7 +97,7 @@ def flatten(values: Iterable[tuple[tuple[str, ...], float]], prefix: str = "") -
 
 
 def plain_name(name: str) -> str:
-    """Return a name of letters, digits and _ that begins with no digit, as Weights & Biases recommends.
+    """Return a name of letters, digits and _ that does not start with a digit, as Weights & Biases recommends.
 
     >>> [plain_name(name) for name in ("nDCG(gain='exp')@10", "µAP", "eGAP(g=[0.2, 0.8])@5", "AP(rel=-1)", "../2", "@")]
     ['nDCG_gain_exp_10', 'muAP', 'eGAP_g_0_2_0_8_5', 'AP_rel_minus1', '_2', 'unnamed']
@@ -108,11 +108,11 @@ def plain_name(name: str) -> str:
 
 
 ROWS = 1 << 14
-"""how many rows are summed in one go"""
+"""number of rows that are summed at a time"""
 
 
 class Scores(Result):
-    """The result of an evaluation. Rows are queries, columns measures."""
+    """The result of an evaluation. Rows are queries, columns are measures."""
 
     def __init__(
         self,
@@ -130,10 +130,11 @@ class Scores(Result):
         weights: npt.NDArray[np.float64] | None = None,
         errors: npt.NDArray[np.float64] | None = None,
     ) -> None:
-        """Hold values [queries, measures] and how they came about; ranges, shares and notes are made when asked for.
+        """Store values [queries, measures] and settings; ranges, shares and notes are computed on first access.
 
-        With `whole`, queries were given as whole numbers, and are so in dataframes. `weights` of the queries have a
-        mean of 1; without them, all count alike. `errors` are standard errors of values from drawn orders of ties.
+        If `whole` is true, queries were given as whole numbers, and dataframes contain whole numbers. `weights` of the
+        queries have a mean of 1; None means equal weights. `errors` are standard errors of values from drawn orders of
+        ties.
         """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
@@ -158,7 +159,7 @@ class Scores(Result):
         return self._means[measure]
 
     def keys(self) -> list[str]:
-        """Return the names of the measures, so that dict(scores) has their means."""
+        """Return the names of the measures, so dict(scores) contains their means."""
         return list(self.measures)
 
     def __iter__(self) -> Iterator[str]:
@@ -166,14 +167,14 @@ class Scores(Result):
         return iter(self.measures)
 
     def mean(self) -> dict[str, float]:
-        """Return the mean of each measure over the queries, weighted where they have weights.
+        """Return the mean of each measure over the queries, weighted if they have weights.
 
-        It does not depend on the order of queries.
+        It does not depend on the order of the queries.
         """
         return dict(self._means)
 
     def sampling_error(self) -> dict[str, float]:
-        """Return the standard error of each mean that comes from drawn orders of ties, as `ties="sampled"` has them.
+        """Return the standard error of each mean that comes from drawn orders of ties (`ties="sampled"`).
 
         Measures whose values are all exact are left out.
         """
@@ -184,9 +185,9 @@ class Scores(Result):
         return {measure: error for measure, error in zip(self.measures, errors.tolist(), strict=True) if error}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return the means by names that MLflow and Weights & Biases take, like nDCG_10, which may get a prefix.
+        """Return the means by names that MLflow and Weights & Biases accept, like nDCG_10, with an optional prefix.
 
-        Where there are segments, their means follow, like new_users/nDCG_10.
+        If there are segments, their means follow, with names like new_users/nDCG_10.
         """
         return flatten(self.named_means(), prefix)
 
@@ -197,9 +198,9 @@ class Scores(Result):
             yield from (((segment, measure), mean) for measure, mean in row.items())
 
     def geometric_mean(self, least: float = 0.00001) -> dict[str, float]:
-        """Return the geometric mean of each measure: a query that fails weighs more than in the mean.
+        """Return the geometric mean of each measure, in which queries with low values weigh more than in the mean.
 
-        A query counts as `least` at the least, as in gm_map of trec_eval, so that one 0 does not hide all others.
+        Values below `least` count as `least`, as in gm_map of trec_eval, so a single 0 does not make the mean 0.
         """
         if not least > 0:
             raise InputError(f"least, the lowest value of a query, must be a number above 0; found {least!r}")
@@ -234,9 +235,9 @@ class Scores(Result):
         return {measure: error for measure, error in zip(self.measures, errors, strict=True) if error}
 
     def columns(self, *, wide: bool = False) -> dict[str, list[Any]]:
-        """Return the values as columns: query, measure and value, or with `wide` the query and one per measure.
+        """Return the values as columns: query, measure and value, or with `wide` the query and one column per measure.
 
-        Where there are segments, that of the query stands behind it.
+        If there are segments, a column of segments follows that of queries.
         """
         ids: dict[str, Sequence[Any]] = {"query": self._natives()}
         if self._segment_of is not None:
@@ -251,7 +252,10 @@ class Scores(Result):
         }
 
     def _natives(self) -> Sequence[str] | list[int]:
-        """Return the queries as they were given; all text where one is no number, as of a run that has others."""
+        """Return the queries as whole numbers if the qrels have whole numbers, else as text.
+
+        A run may contain queries that are no whole numbers; then all are text.
+        """
         try:
             return [int(query) for query in self.queries] if self._whole else self.queries
         except ValueError:
@@ -261,13 +265,13 @@ class Scores(Result):
     def to_frame(self, library: str = "pandas", *, wide: bool = False) -> Any:
         """Return a dataframe of (query, measure, value), of pandas, polars or pyarrow.
 
-        With `wide`, it has one row per query, and one column per measure. Queries are text, or whole numbers where the
-        qrels have whole numbers, so that both can be joined.
+        With `wide`, it has one row per query, and one column per measure. Queries are text, or whole numbers if the
+        qrels have whole numbers, so the two can be joined.
         """
         return to_frame(self.columns(wide=wide), library)
 
     def table(self) -> Table:
-        """Return one row per measure: its mean, and the standard error of drawn orders where there are any."""
+        """Return one row per measure: its mean, and the standard error if orders of ties were drawn."""
         errors = self.sampling_error()
         if not errors:
             return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
@@ -276,53 +280,53 @@ class Scores(Result):
 
     @lazy
     def segments(self) -> Segments | None:
-        """The means by segment, where evaluate was asked for them with `by`."""
+        """The means by segment; None if evaluate was called without `by`."""
         if self._segment_of is None:
             return None
         return Segments(self.queries, self.measures, self.values, self._segment_of, self.weights)
 
     def segment_of(self, query: str) -> str | None:
-        """Return the segment of a query, (none) where it has none; None if evaluate was not asked for segments."""
+        """Return the segment of a query, or "(none)" if it has none; None if evaluate was called without `by`."""
         return None if self._segment_of is None else self._segment_of.get(query, REST)
 
     @lazy
     def tie_ranges(self) -> list[TieRange]:
-        """How far each mean moves with the order of ties; measures that do not move are left out."""
+        """The range of each mean over the orders of ties; measures that do not depend on the order are left out."""
         return self._ranges()
 
     @lazy
     def unjudged_share(self) -> UnjudgedShare | None:
-        """How much is unjudged above the cut-off of the first measure, or in the top 100 where it has none.
+        """The share of unjudged documents above the cut-off of the first measure, or in the top 100 if it has none.
 
-        None if the qrels hold relevant documents only: then nobody knows which of the others were judged.
+        None if the qrels contain only relevant documents, since it is then unknown which other documents were judged.
         """
         return self._unjudged()
 
     @lazy
     def data_notes(self) -> list[Note]:
-        """Missing queries, degenerate queries, dropped documents, each with its count: what takes no time to find."""
+        """The notes that are fast to find: missing and degenerate queries, dropped documents, each with its count."""
         return self._notes()
 
     @lazy
     def notes(self) -> list[Note]:
-        """Missing queries, ties that matter, degenerate queries, unjudged documents, each with its count."""
+        """Notes on missing and degenerate queries, ties that matter and unjudged documents, each with its count."""
         spans = [span.note() for span in self.tie_ranges]
         return [*self.data_notes, *spans, *merge_shares({self.name: self.unjudged_share})]
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes on means with this number of decimals; of ties, what changes what is printed."""
+        """Return the notes on means with this number of decimals; on ties only if they change a printed mean."""
         return note_runs({self.name: self}, digits) + merge_shares({self.name: self.unjudged_share})
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the means, or where there are segments, those of each."""
+        """Return the table of means, or of means by segment if there are segments."""
         return [self.table() if self.segments is None else segments_table({self.name: self})]
 
     def data_table(self) -> Table:
-        """Return the means as one row, or one row per segment, which CSV has."""
+        """Return the means in one row, or one row per segment, for CSV."""
         return means_table({self.name: self})
 
     def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the same row."""
+        """Return data_table."""
         return [self.data_table()]
 
     def by_query(
@@ -346,9 +350,9 @@ class Scores(Result):
         return {name: getattr(self.settings, name) for name in names} | {"weighted": self.weights is not None}
 
     def entry(self, shown: Sequence[str] = (), values: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Return the means, the segments and the notes as plain data, and the values of the queries where given.
+        """Return the means, the segments and the notes as plain data, with values of queries if given.
 
-        `shown` are the queries that are listed by segment.
+        `shown` are the queries to list by segment.
         """
         data: dict[str, Any] = {"run": self.name, "mean": self.mean()}
         if self.sampling_errors is not None:
@@ -362,7 +366,7 @@ class Scores(Result):
         return data | ({} if values is None else {"queries": values}) | {"notes": self._list_notes()}
 
     def _repr_html_(self) -> str:
-        """Show the means, by segment too where there are any, and the notes, in a notebook."""
+        """Return the means, those of segments if there are any, and the notes as HTML for notebooks."""
         kind = "mean" if self.weights is None else "weighted mean"
         title = f"{self.name}: {kind} over {count_of(len(self.queries), 'query')}, ties {self.ties}"
         segments = "" if self.segments is None else grid(self.segments.table())
@@ -378,7 +382,7 @@ def means_table(runs: Mapping[str, Scores]) -> Table:
 
 
 def segments_table(runs: Mapping[str, Scores]) -> Table:
-    """Return one row per run and segment, with how many queries it has, all of them first."""
+    """Return one row per run and segment, with its number of queries; all queries of a run come first."""
     rows: list[list[Cell]] = []
     for name, scores in runs.items():
         assert scores.segments is not None
@@ -388,7 +392,7 @@ def segments_table(runs: Mapping[str, Scores]) -> Table:
 
 
 def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:
-    """Return the notes of runs on means with this number of decimals; what holds of all runs is said once."""
+    """Return the notes of runs on means with this number of decimals; notes that apply to all runs once."""
     ranges = {name: scores.tie_ranges for name, scores in runs.items()}
     return merge_notes({name: scores.data_notes for name, scores in runs.items()}) + merge_ranges(
         ranges, min(digits, DIGITS)
@@ -396,24 +400,24 @@ def note_runs(runs: Mapping[str, Scores], digits: int) -> list[Note]:
 
 
 def normalize_weights(weights: Iterable[float]) -> npt.NDArray[np.float64]:
-    """Return weights of which the mean is 1, so that equal ones are exactly 1; they do not depend on their order."""
+    """Return weights scaled to mean 1, independent of their order; equal weights become exactly 1."""
     table = np.asarray(list(weights), np.float64)
-    table = table / table.max()  # so that no sum is too large for a number
+    table = table / table.max()  # avoids overflow of the sum
     return np.asarray(table * (len(table) / fsum(table)))
 
 
 def means(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | None = None) -> list[float]:
-    """Return the mean of each column, the same to the last digit whatever the order of rows.
+    """Return the mean of each column, independent of the order of rows to the last digit.
 
-    Values are summed as integers, in two parts of 30 and 32 bits: neither loses anything, so their order cannot matter.
-    Weights have a mean of 1.
+    Values are summed as integers, in two parts of 30 and 32 bits, whose sums are exact in any order. Weights have a
+    mean of 1.
     """
     if weights is not None:
         values = values * weights[:, None]
     if len(values) == 1:
         return cast("list[float]", values[0].tolist())
     highest = np.max([np.abs(part).max(axis=1) for part in _split_columns(values)], axis=0, initial=0)
-    exponent = np.maximum(np.frexp(highest)[1], -993)  # 2^1023 is the largest power that is a number
+    exponent = np.maximum(np.frexp(highest)[1], -993)  # the scale is at most 2^1023, the largest power of a double
     scale, high, low = (
         np.ldexp(1.0, 30 - exponent)[:, None],
         np.zeros_like(exponent, np.int64),
@@ -429,6 +433,6 @@ def means(values: npt.NDArray[np.float64], weights: npt.NDArray[np.float64] | No
 
 
 def _split_columns(values: npt.NDArray[np.float64]) -> Iterator[npt.NDArray[np.float64]]:
-    """Yield the columns as rows, some part of them at a time: sums along rows are faster."""
+    """Yield the columns as rows, a block at a time: sums along rows are faster."""
     for i in range(0, len(values), ROWS):
         yield np.ascontiguousarray(values[i : i + ROWS].T)

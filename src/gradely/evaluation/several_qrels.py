@@ -1,4 +1,4 @@
-"""The same runs by several qrels, such as those of several judges; each run is read once."""
+"""Evaluates runs against several qrels, such as those of several judges; each run is read once."""
 
 from collections.abc import Mapping
 from itertools import compress
@@ -18,10 +18,10 @@ from gradely.settings import Settings
 
 
 class SeveralQrels:
-    """Qrels by name, and all documents that any of them judged, as one table."""
+    """Qrels by name, and a table of all documents that are judged in any of them."""
 
     def __init__(self, qrels: Mapping[str, Qrels]) -> None:
-        """Put the documents of all qrels together, query by query, in the order in which they are met."""
+        """Join the documents of all qrels query by query, in the order in which they first appear."""
         self.qrels = dict(qrels)
         places: dict[str, dict[str, int]] = {}
         for one in self.qrels.values():
@@ -37,7 +37,7 @@ class SeveralQrels:
 
     @lazy
     def rows(self) -> Ints:
-        """[documents, qrels] the row of each document in each of the qrels, -1 where it has none."""
+        """[documents, qrels] the row of each document in each of the qrels, or -1 if it is not judged there."""
         table = np.full((len(self.docs), len(self.qrels)), -1)
         first = dict(zip(self.queries, self.start.tolist(), strict=False))
         for j, one in enumerate(self.qrels.values()):
@@ -49,7 +49,7 @@ class SeveralQrels:
 
     @lazy
     def labels(self) -> Floats:
-        """[documents, qrels] the labels, NaN if there is none."""
+        """[documents, qrels] the labels; NaN if there is none."""
         columns = [
             np.where(rows < 0, np.nan, one.grade[rows])
             for rows, one in zip(self.rows.T, self.qrels.values(), strict=True)
@@ -63,18 +63,18 @@ class SeveralQrels:
         settings: Settings,
         progress: Progress = ignore,
     ) -> dict[str, Evaluations]:
-        """Return the evaluations of the runs by each of the qrels; a run may be a function that opens it."""
+        """Return the evaluations of the runs against each of the qrels; a run may be a function that opens it."""
         every = Qrels(self.queries, self.start, self.docs, np.zeros(len(self.docs)))
         every.excluded = next(iter(self.qrels.values())).excluded
         every.selected = any(one.selected for one in self.qrels.values())
-        every = select(every, exclude_self=settings.exclude_self)  # of all queries, not of those of the first qrels
+        every = select(every, exclude_self=settings.exclude_self)  # for all queries, not just those of the first qrels
         read = evaluate_all(every, runs, {}, settings, progress).evaluations
         return {name: self._take(j, name, read, measures, settings) for j, name in enumerate(self.qrels)}
 
     def _take(
         self, j: int, name: str, read: Mapping[str, Evaluation], measures: Mapping[str, Measure], settings: Settings
     ) -> Evaluations:
-        """Return the evaluations by one of the qrels, whose documents keep their places in the runs."""
+        """Return the evaluations against one of the qrels; its documents keep their places in the runs."""
         one, judged = self.qrels[name], self.rows[:, j] >= 0
         has_query = np.array([query in one.index for query in self.queries])
         counts = np.concatenate([[0], np.cumsum(judged)])

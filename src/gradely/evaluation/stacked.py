@@ -1,4 +1,4 @@
-"""StackedRuns: the hits of many runs as one table, for what measures the same runs again and again."""
+"""StackedRuns: the hits of many runs in one table, to measure the same runs again and again."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,21 +18,21 @@ from gradely.settings import Settings
 
 @dataclass(frozen=True, eq=False)
 class StackedRuns:
-    """Many runs on the same qrels. Row s·Q + q of the stack is query q of run s, Q the number of queries."""
+    """Many runs on the same qrels. With Q queries, row s·Q + q of the stack is query q of run s."""
 
     qrels: Qrels
     names: list[str]
     hits: Hits
-    """of the stack; `row` is that of the qrels"""
+    """the hits; `query` is the row of the stack, `row` that of the qrels"""
     settings: Settings
     policies: Sequence[Note] = ()
-    """how queries and documents were treated, and runs read"""
+    """notes on how queries and documents were treated, and how runs were read"""
 
     @classmethod
     def of(
         cls, qrels: Qrels, runs: Mapping[str, Hits], settings: Settings, policies: Sequence[Note] = ()
     ) -> "StackedRuns":
-        """Put the hits of runs, by name, into one table."""
+        """Return the stack of the hits of runs, {name: hits}."""
         parts = list(runs.values())
         query, row, above, tied, retrieved, answered = (
             np.concatenate([getattr(hits, field) for hits in parts])
@@ -45,7 +45,7 @@ class StackedRuns:
         return cls(qrels, list(runs), stacked, settings, policies)
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:
-        """Return [runs, queries, measures]; queries that a run lacks count 0."""
+        """Return the values, [runs, queries, measures]; queries that a run lacks count 0."""
         fitted = fit_all(measures, self.qrels.levels)
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         answered = np.flatnonzero(self.hits.answered)
@@ -57,7 +57,7 @@ class StackedRuns:
         return values.reshape(len(self.names), len(self.qrels), len(measures))
 
     def weights(self, queries: Bools | None = None) -> list[float] | None:
-        """Return the weights of all queries, or of those that are flagged; None if all count alike."""
+        """Return the weights of all queries, or of the flagged ones; None if all are equal."""
         weights, names = self.qrels.weights, self.qrels.queries
         chosen = names if queries is None else compress(names, queries)
         numbers = [] if weights is None else [weights[query] for query in chosen]
@@ -75,7 +75,7 @@ class StackedRuns:
         return replace(self, qrels=smaller, hits=hits._replace(row=start[hits.row]))
 
     def notes(self) -> list[Note]:
-        """Return how queries were treated, which runs lack some of them, and which of them have nothing to find."""
+        """Return notes on how queries were treated, runs that lack some, and queries without relevant documents."""
         answered = self.hits.answered.reshape(len(self.names), -1)
         lacking = np.flatnonzero(~answered.all(axis=1)).tolist()
         relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]

@@ -1,7 +1,7 @@
 """The orders of the tied documents of one query, with the value of a measure in each.
 
-Orders are written down from the top, one place at a time. Where no order of the remaining documents changes the value,
-the rest stays open, and one entry stands for all of these orders.
+Orders are enumerated from the top, one place at a time. As soon as the order of the remaining documents does not change
+the value, they are left open, and one entry represents all these orders.
 """
 
 from collections import Counter
@@ -19,26 +19,26 @@ from gradely.measures import Measure
 from gradely.measures.searched_measure import ArrangedMeasure, SearchedMeasure
 
 COUNTED = 12
-"""the longest tie group whose orders are counted, 479 million; of longer ones, each entry has its share alone"""
+"""size of the largest tie group whose orders are counted (479 million); for larger ones, entries only have a share"""
 ALIKE = 3
-"""documents of a kind that are named in every place where one of them may stand"""
+"""largest number of documents of a kind that are all named at each place that one of them may take"""
 
 
 class TieOrder(NamedTuple):
-    """Orders of the tied documents that have the same value."""
+    """A set of orders of the tied documents with the same value."""
 
     places: tuple[str, ...]
     """the documents of each tie group from top to bottom; "…" is any order of the rest"""
     share: float
-    """the share of all orders of tied documents that these are"""
+    """their share of all orders of tied documents"""
     orders: int | None
-    """how many these are; None if a tie group has more than 12 documents"""
+    """their number; None if a tie group has more than 12 documents"""
     value: float
     """the value of the measure in each of them"""
 
 
 class TieOrders(NamedTuple):
-    """All orders of the tied documents that matter to a measure."""
+    """All orders of the tied documents, by their value of a measure."""
 
     ranks: tuple[str, ...]
     """the ranks of each tie group whose order matters, such as "2–4" """
@@ -46,12 +46,12 @@ class TieOrders(NamedTuple):
 
     @property
     def total(self) -> int | None:
-        """The number of orders in all; None if they are not counted."""
+        """The number of all orders; None if they are not counted."""
         counts = [entry.orders for entry in self.entries]
         return None if None in counts else sum(cast("list[int]", counts))
 
     def as_list(self) -> list[dict[str, Any]]:
-        """Return the entries as plain data; the number of orders only where it is counted."""
+        """Return the entries as plain data, with the number of orders only if they are counted."""
         return [
             {name: value for name, value in entry._asdict().items() if value is not None}
             | {"places": [{"ranks": r, "documents": d} for r, d in zip(self.ranks, entry.places, strict=True)]}
@@ -60,18 +60,18 @@ class TieOrders(NamedTuple):
 
 
 class _Partial(NamedTuple):
-    """A ranking of which the tie groups are ordered in part, as columns of a batch."""
+    """A ranking with partly ordered tie groups, as columns of a batch."""
 
     columns: tuple[int, ...]
     above: tuple[int, ...]
     tied: tuple[int, ...]
     share: Fraction
     kinds: Mapping[int, tuple[float, ...]]
-    """the kinds of documents that are placed so far, by the number of documents above the tie group"""
+    """the kinds of the documents placed so far, by the number of documents above their tie group"""
 
 
 class _Group(NamedTuple):
-    """The rest of a tie group: its first place, its columns, and how many documents of each kind it has."""
+    """The rest of a tie group: its first place, its columns, and the number of its documents of each kind."""
 
     above: int
     columns: range
@@ -80,10 +80,10 @@ class _Group(NamedTuple):
 
 
 def list_orders(measure: Measure, view: Batch, documents: Sequence[str], most: int) -> TieOrders | None:
-    """Return the orders of tied documents of a batch of one query with relevance; None if entries are more than `most`.
+    """Return the orders of tied documents in a batch of one query with relevance; None if entries exceed `most`.
 
-    Documents of a kind are interchangeable, and so are documents without gain and unjudged ones. There are no entries
-    if no order changes the value.
+    Documents of the same kind are interchangeable, as are documents without gain and unjudged documents. There are no
+    entries if the order does not change the value.
     """
     return _Orders(measure, view, documents).search(most)
 
@@ -104,7 +104,7 @@ class _Orders:
         self.groups = {group.above: group for group in self._open_groups(self.root)}
 
     def search(self, most: int) -> TieOrders | None:
-        """Write orders down from the top, until the rest of each changes nothing."""
+        """Enumerate orders from the top until the rest of each does not change the value."""
         done: list[tuple[_Partial, float]] = []
         todo = [self.root]
         while todo:
@@ -133,12 +133,12 @@ class _Orders:
         return TieOrders(tuple(f"{group.above + 1}–{group.above + group.size}" for group in groups), tuple(entries))
 
     def _is_decided(self, ranking: _Partial) -> bool:
-        """True if the best order of what is left has the value of the worst."""
+        """True if the best and worst order of the rest have the same value."""
         worst, best = (self._value(ranking, ties) for ties in ("worst", "best"))
         return _same(worst, best)
 
     def _branch(self, ranking: _Partial) -> list[_Partial]:
-        """Return the rankings with one more place taken, in the first tie group where that changes the mean."""
+        """Return the rankings with one more place filled, in the first tie group where this changes the mean."""
         first: list[_Partial] = []
         for group in self._open_groups(ranking):
             children = [self._place(ranking, group, kind) for kind in sorted(group.kinds, reverse=True)]
@@ -149,7 +149,7 @@ class _Orders:
         return first
 
     def _open_groups(self, ranking: _Partial) -> Iterator[_Group]:
-        """Yield the tie groups that have documents of several kinds."""
+        """Yield the tie groups with documents of several kinds."""
         start = 0
         while start < len(ranking.columns):
             above, size = ranking.above[start], ranking.tied[start]
@@ -163,7 +163,7 @@ class _Orders:
             start = stop
 
     def _place(self, ranking: _Partial, group: _Group, kind: float) -> _Partial:
-        """Return the ranking with a document of some kind at the first place of a tie group."""
+        """Return the ranking with a document of a kind at the first place of a tie group."""
         columns, above, tied = (list(part) for part in ranking[:3])
         start = group.columns.start
         for i in group.columns:
@@ -179,7 +179,7 @@ class _Orders:
         return _Partial(tuple(columns), tuple(above), tuple(tied), share, kinds)
 
     def _value(self, ranking: _Partial, ties: str = "expected") -> float:
-        """Return the value of a ranking: the mean over all orders of what is left, or an extreme."""
+        """Return the value of a ranking: the mean over all orders of the rest, or its best or worst value."""
         width = len(ranking.columns)
         if not width:
             return float(self.measure.compute_from_relevance(self.view.with_ties(ties))[0])
@@ -205,9 +205,9 @@ class _Orders:
         return " > ".join([*texts, *(["…"] if len(left) > 1 else [])])
 
     def _name(self, group: _Group, kind: float, count: int) -> str:
-        """Return the name of one document of a kind, or how many such documents follow each other.
+        """Return the name of a document of a kind, or the number of such documents in a row.
 
-        Documents without gain are others, as unjudged ones are.
+        Documents without gain are called others, like unjudged documents.
         """
         named = sorted(self.documents[i] for i in group.columns if self.kind[i] == kind)
         if len(named) == group.kinds[kind] and (len(named) == 1 or (kind and len(named) <= ALIKE)):
@@ -218,7 +218,7 @@ class _Orders:
 
 
 def _runs(kinds: Iterable[float]) -> list[tuple[float, int]]:
-    """Return each kind with how often it follows itself."""
+    """Return the runs of equal kinds: each kind with the length of its run."""
     return [(kind, sum(1 for _ in run)) for kind, run in groupby(kinds)]
 
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False, repr=False)
 class Evaluation:
-    """Qrels, the hits of one run, the measures by name, fitted to the qrels, and the settings."""
+    """Qrels, the hits of one run, the settings, and the measures by name, fitted to the qrels."""
 
     qrels: Qrels
     hits: Hits
@@ -46,7 +46,7 @@ class Evaluation:
     apart: str | None = None
     """a note if the run and the qrels have no documents in common"""
     about_run: Sequence[str] = ()
-    """assumptions made when the run was read, and whether it looks swapped with the qrels"""
+    """notes on assumptions made when the run was read, and on likely mistakes"""
     judged_queries: Ints = field(init=False)
     """the judged queries that count, as indices"""
     queries: Sequence[str] = field(init=False)
@@ -79,13 +79,13 @@ class Evaluation:
         )
 
     def with_ties(self, ties: TiePolicy) -> "Evaluation":
-        """Return the evaluation under another tie policy; of those that order documents, only that of the hits."""
+        """Return the evaluation under another tie policy; if it orders documents, it must be that of the hits."""
         return replace(self, settings=self.settings.replace(ties=ties))
 
     def with_queries(self, answered: Bools, unjudged: Unjudged) -> "Evaluation":
-        """Return the evaluation as if the run had answered only these of its queries; nothing is computed again."""
+        """Return the evaluation as if the run had answered only some of its queries; values are not recomputed."""
         other = replace(self, hits=self.hits._replace(answered=answered, unjudged=unjudged))
-        if self.settings.queries != "qrels":  # then queries that do not count have no row in the table
+        if self.settings.queries != "qrels":  # the table then has no rows for queries that do not count
             other.__dict__["_measured"] = self._measured
         return other
 
@@ -103,7 +103,7 @@ class Evaluation:
         return np.vstack([values[self.judged_queries], np.full((len(self.unjudged), values.shape[1]), worth)])
 
     def _fill_empty(self, values: Floats, queries: Ints) -> Floats:
-        """Return values [these queries, measures], with 1 where there are no relevant documents, if these count 1."""
+        """Return values [these queries, measures]; with empty="one", 1 for queries without relevant documents."""
         if self.settings.empty != "one":
             return values
         empty = np.stack([flags[queries] for flags in self.degenerate.values()], axis=1)
@@ -111,7 +111,7 @@ class Evaluation:
 
     @lazy
     def measured_hits(self) -> Hits:
-        """The hits that count: all, or as if unjudged documents had not been retrieved."""
+        """The hits that count; with judged_only, as if unjudged documents had not been retrieved."""
         return self.placed_hits.judged_only() if self.settings.judged_only else self.placed_hits
 
     @property
@@ -125,12 +125,12 @@ class Evaluation:
 
     @property
     def unjudged(self) -> Sequence[str]:
-        """The queries without judgments that count: they have no relevant documents either."""
+        """The queries without judgments that count; they have no relevant documents."""
         return self.hits.unjudged.names if self.settings.counts_unjudged else ()
 
     @lazy
     def weights(self) -> Floats | None:
-        """The weights of the queries that count, with mean 1; None if all count alike."""
+        """The weights of the queries that count, with mean 1; None if all are equal."""
         weights = self.qrels.weights
         if weights is None:
             return None
@@ -147,7 +147,7 @@ class Evaluation:
 
     @lazy
     def _measured(self) -> tuple[Floats, Floats | None]:
-        """[judged queries, measures] values, 0 if a query is not answered; their errors if orders are drawn."""
+        """[judged queries, measures] values, 0 for queries without results, and standard errors if orders are drawn."""
         answered = self.hits.answered.nonzero()[0]
         if self.settings.ties == "sampled":
             from gradely.evaluation.sampled import measure_sampled
@@ -178,7 +178,7 @@ class Evaluation:
         return bounds
 
     def find_lacking(self, measure: Measure) -> Bools:
-        """Return which judged queries have relevant documents and lack something else that a measure needs."""
+        """Return flags of the judged queries that have relevant documents but lack others that a measure needs."""
         lacking = np.zeros(len(self.qrels), bool)
 
         def mark(rows: Ints, batch: Batch) -> None:
@@ -208,12 +208,12 @@ class Evaluation:
 
     @property
     def degenerate(self) -> dict[str, Bools]:
-        """By name of a measure, for which queries every ranking scores 0."""
-        worthless = np.flatnonzero((self._measured[0] == 0).any(axis=1))  # no other query is degenerate
+        """For each measure, flags of the queries for which every ranking scores 0."""
+        worthless = np.flatnonzero((self._measured[0] == 0).any(axis=1))  # no other query can be degenerate
         return find_degenerate(self.qrels, self.measures, worthless, self.workers)
 
     def tie_ranges(self) -> list[TieRange]:
-        """Return how far each mean moves with the order of ties, for the measures that move."""
+        """Return the range of each mean over the orders of ties, for measures that depend on the order."""
         if isinstance(self.qrels, UncertainQrels):
             return []
         moves = np.zeros(len(self.qrels), bool)
@@ -240,9 +240,9 @@ class Evaluation:
 
 
 def name_query(error: NotFinite, qrels: Qrels, row: int) -> NotFinite:
-    """Return the error with the name of the query whose value is too large for a number, and its highest label.
+    """Return the error with the name and highest label of the query whose value overflows.
 
-    Rows of several runs, one after the other, are the same queries again.
+    `row` may be a row of several stacked runs.
     """
     i, labels = row % len(qrels), qrels.possible if isinstance(qrels, UncertainQrels) else qrels
     highest = float(labels.grade[labels.start[i] : labels.start[i + 1]].max())
@@ -252,7 +252,7 @@ def name_query(error: NotFinite, qrels: Qrels, row: int) -> NotFinite:
 def measure_blocks(
     blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int = 1
 ) -> Floats:
-    """Return the values, [rows of blocks, measures], 0 for other queries than these."""
+    """Return the values, [rows of blocks, measures]; 0 for queries that are not in `queries`."""
     values = np.zeros((len(blocks.retrieved), len(measures)))
 
     def measure(rows: Ints, batch: Batch | UncertainBatch) -> None:
@@ -267,9 +267,9 @@ def measure_blocks(
 
 
 def measure_extremes(blocks: Blocks, queries: Ints, measures: Mapping[str, Measure]) -> tuple[Floats, Floats]:
-    """Return the lowest and the highest values over all orders of ties, [these queries, measures] each.
+    """Return the lowest and highest values over all orders of ties, [these queries, measures] each.
 
-    The queries ascend. Both are measured on the same pools, so that their ideals are computed once.
+    The queries must be in ascending order. Both values are computed on the same pools, so ideals are computed once.
     """
     low, high = np.zeros((2, len(queries), len(measures)))
 
@@ -283,7 +283,7 @@ def measure_extremes(blocks: Blocks, queries: Ints, measures: Mapping[str, Measu
 
 
 def measure_rows(qrels: Qrels, rows: Ints, batch: Batch | UncertainBatch, measures: Mapping[str, Measure]) -> Floats:
-    """Return the values of a Batch, [its rows, measures]; an error names the query that is meant."""
+    """Return the values of a Batch, [its rows, measures]; errors name the query."""
     try:
         return measure_batch(batch, measures.values()).T
     except NotFinite as error:
@@ -291,7 +291,7 @@ def measure_rows(qrels: Qrels, rows: Ints, batch: Batch | UncertainBatch, measur
 
 
 def refuse_extremes(ties: str) -> None:
-    """Refuse the best and the worst order of tied documents whose labels are probabilities."""
+    """Raise MeasureError for the best and worst order of ties, which are undefined for probabilistic labels."""
     if ties in ("best", "worst"):
         raise MeasureError(
             f"ties {ties}: labels are probabilities, and which order is {ties} would depend on the labels; "
@@ -300,19 +300,19 @@ def refuse_extremes(ties: str) -> None:
 
 
 def measure_batch(batch: Batch | UncertainBatch, measures: Collection[Measure]) -> Floats:
-    """Return the values, [measures, queries]: all sums first, then all quotients at once."""
+    """Return the values, [measures, queries]; all sums are divided at once."""
     if isinstance(batch, UncertainBatch):
         return np.asarray([measure.expect(batch).checked(measure, batch) for measure in measures])
     with ignore_overflow():
         values = divide(*sum_parts(batch, measures))
     if np.count_nonzero(np.isfinite(values)) < values.size:
-        for measure in measures:  # one of them says which query it is
+        for measure in measures:  # one of them raises the error that names the query
             measure.compute(batch)
     return cast("Floats", values)
 
 
 def sum_parts(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
-    """Return [measures, queries] twice: sums and norms."""
+    """Return the sums and the norms, [measures, queries] each."""
     if len(batch.grade) == 1:
         return sum_parts_of_one(batch, measures)
     added, norm = np.empty((2, len(measures), len(batch.grade)))
@@ -322,7 +322,7 @@ def sum_parts(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floa
 
 
 def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Floats, Floats]:
-    """Return [measures, 1] twice: sums and norms of one query, the sums of as many documents all at once."""
+    """Return the sums and the norms of one query, [measures, 1] each; terms of the same shape are summed at once."""
     parts = [measure.parts(measure.apply_relevance(batch)) for measure in measures]
     if len({part.terms.shape for part in parts}) == 1:
         added = sum_rows(np.concatenate([part.terms for part in parts]))[:, None]
@@ -334,7 +334,7 @@ def sum_parts_of_one(batch: Batch, measures: Collection[Measure]) -> tuple[Float
     return added, np.concatenate([part.norm for part in parts])[:, None]
 
 
-# Queries without relevant documents: every ranking scores 0, since no label of the pool counts for the measure
+# Empty queries: every ranking scores 0, since no label of the pool counts for the measure
 
 
 def fit_to(qrels: Qrels, measures: Mapping[str, Measure], settings: Settings) -> tuple[Qrels, dict[str, Measure]]:
@@ -349,17 +349,17 @@ def fit_to(qrels: Qrels, measures: Mapping[str, Measure], settings: Settings) ->
 
 
 def check_bounds(measures: Mapping[str, Measure]) -> None:
-    """Refuse measures of which 1 is not the best value, where empty queries are to count 1."""
+    """Raise MeasureError for measures whose best value is not 1, since empty queries are to count 1."""
     for name, measure in measures.items():
         if measure.needs_relevant and measure.bounds[1] != 1:
             raise MeasureError(f"empty='one': the best value of {name} is not 1; use 'zero' or 'skip'")
 
 
 def drop_empty(qrels: Qrels, measures: Mapping[str, Measure], workers: int) -> Qrels:
-    """Return the qrels without the queries that are empty; refuse measures that disagree on which these are.
+    """Return the qrels without empty queries; raise DataError if measures disagree on which queries are empty.
 
-    Means over different queries do not belong side by side. Measures that say something of every ranking, such as
-    Judged, are averaged over the queries of the others.
+    Means over different queries should not be compared. Measures that do not need relevant documents, such as Judged,
+    are averaged over the queries of the others.
     """
     about = {name: measure for name, measure in measures.items() if measure.needs_relevant}
     empty = find_degenerate(qrels, about, np.arange(len(qrels)), workers)
@@ -382,8 +382,8 @@ def drop_empty(qrels: Qrels, measures: Mapping[str, Measure], workers: int) -> Q
 
 
 def find_degenerate(qrels: Qrels, measures: Mapping[str, Measure], queries: Ints, workers: int) -> dict[str, Bools]:
-    """Return, by name of a measure, for which of these queries every ranking scores 0; found once for all runs."""
-    if isinstance(qrels, UncertainQrels):  # where it does whatever the labels are
+    """Return, for each measure, flags of the given queries for which every ranking scores 0; cached for all runs."""
+    if isinstance(qrels, UncertainQrels):  # queries for which it does by all possible labels
         return find_degenerate(qrels.possible, measures, queries, workers)
     missing = {measure.key: measure for measure in measures.values() if measure.key not in qrels.degenerate}
     flags: dict[object, Bools] = {key: np.zeros(len(qrels), bool) for key in missing}
