@@ -1,7 +1,7 @@
-"""From qrels and a run to scores, with notes about how they came about.
+"""Scores of a run against qrels, with notes on the data.
 
     evaluate     evaluate and Evaluator, for one run; evaluate_runs, for several
-    several_qrels  the same runs by several qrels, such as those of several judges
+    several_qrels  the same runs against several qrels, such as those of several judges
     values       the values of one run, computed batch by batch, with tie ranges; queries without relevant documents
     sampled      means over drawn orders of tied documents, if the exact mean is not available
     scores       the result of an evaluation: values by query, means, dataframes
@@ -11,12 +11,12 @@
     label_bounds the range of each measure over these labels, and of differences; which measures have one
     label_ranges the arithmetic of these ranges: extremes of sums and ratios, as array operations
     result       the base of all results of public functions: text, tables, dataframes, JSON, notebooks
-    notes        what happened and matters, each with its count, as a sentence
-    likely_mistakes  swapped qrels and run, ids of two kinds, labels that a binary measure overlooks
+    notes        sentences about events that matter to a result, each with its count
+    likely_mistakes  swapped qrels and run, mismatched ids, labels that a binary measure overlooks
     arrays       evaluate_arrays
     explain      one query, rank by rank
     tie_orders   the orders of the tied documents of one query, with the value in each
-    properties   what measures are sensitive to, found by trying them on small rankings
+    properties   properties of measures, found by trying them on small rankings
     check        errors and oddities in qrels and runs
 
 The ranks of judged documents come from data; comparison combines several runs.

@@ -1,4 +1,4 @@
-"""evaluate_arrays: from arrays of scores and labels to values, a block of queries at a time."""
+"""evaluate_arrays: values from arrays of scores and labels, computed in blocks of queries."""
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
@@ -75,13 +75,14 @@ def evaluate_arrays(
 ) -> dict[str, Array]:
     """Return the values of each measure, one per query, from arrays of scores and labels.
 
-    Arrays have one row per query, and `mask` is true for real documents. Or they are flat: then `group` says how many
-    documents each query has, or `qid` names the query of each document. Or they are lists with one list per query. With
-    `qid`, values are in the order in which queries first appear. Labels by subtopic have one more dimension.
+    Arrays have one row per query, and `mask` is true for real documents. Alternatively, arrays are flat, and `group`
+    holds the number of documents of each query, or `qid` the query of each document; or they are lists with one list
+    per query. With `qid`, values are in the order in which queries first appear. Labels by subtopic have one more
+    dimension.
 
-    The values are those of measures of from_arrays or from_groups, but NumPy's arrays are ranked and measured in blocks
-    of queries, on all processors, without a copy of the whole, in a fraction of the time. Queries of about the same
-    length are taken together, so that a long one does not slow down the others.
+    The values are the same as those of measures called on from_arrays or from_groups. However, NumPy arrays are
+    processed in blocks of queries, on all processors and without a copy of the whole, in a fraction of the time.
+    Queries of similar length share a block, so a long one does not slow down the others.
 
     >>> evaluate_arrays([[0.9, 0.4, 0.4], [0.1, 0.7, 0.2]], [[0, 2, 1], [1, 0, 3]], ["RR", "P@1"])
     {'RR': array([0.5, 0.5]), 'P@1': array([0., 0.])}
@@ -109,7 +110,7 @@ def evaluate_arrays(
 
 
 def _warn_of_labels(labels: Any, mask: Any, measures: dict[str, Measure]) -> None:
-    """Warn where binary measures ask for label 1, and labels that are not whole numbers lie below it."""
+    """Warn if labels from 1 are relevant to binary measures, but some positive labels are fractions below 1."""
     by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
     if not by_one or not isinstance(labels, np.ndarray | list) or is_ragged(labels):
         return
@@ -127,7 +128,7 @@ def _warn_of_labels(labels: Any, mask: Any, measures: dict[str, Measure]) -> Non
 def _in_rows(
     scores: Array, labels: Array, mask: Array | None, measures: dict[str, Measure], ties: str, threads: int | None
 ) -> dict[str, Array]:
-    """Return the values of each measure, one per row, in blocks of rows that stay in the processor's cache."""
+    """Return the values of each measure, one per row, in blocks of rows that fit into the processor's cache."""
     fitted = fit_all(measures, Levels(labels, mask))
 
     def work(rows: slice) -> list[Array]:
@@ -142,7 +143,7 @@ def _in_rows(
 
 
 def _compute(measures: dict[str, Measure], batch: Batch, number: Callable[[int], int]) -> list[Array]:
-    """Return the values of each measure; where one is no number, `number` says which query the row of the batch is."""
+    """Return the values of each measure; for errors, `number` returns the index of the query in a row of the batch."""
     try:
         return [measure.compute(batch) for measure in measures.values()]
     except NotFinite as error:
@@ -167,9 +168,10 @@ def _in_groups(groups: Groups, measures: dict[str, Measure], ties: str, threads:
 def _on_device(
     scores: Any, labels: Any, measures: dict[str, Measure], mask: Any, ties: str, seed: int
 ) -> dict[str, Array]:
-    """Return the values from one batch of fixed shape, which never waits for the device, where measures take one.
+    """Return the values of arrays on a device.
 
-    Should some value then be no finite number, a batch that may ask gives it, or says which query is at fault.
+    Measures that support it are computed on one batch of fixed shape, which does not wait for the device. The others,
+    or all if a value is not finite, are computed on an ordinary batch, whose errors name the query.
     """
     scores, labels, mask = align_arrays(scores, labels, mask, ties, seed, flat=False)
     check_numbers(namespace(scores), {"score": scores, "label": labels}, mask)
@@ -185,5 +187,5 @@ def _on_device(
 
 
 def _is_quick(measure: Measure, levels: Levels, ties: str) -> bool:
-    """True for measures that take batches of fixed shape, and have not too many levels."""
+    """True for measures that support batches of fixed shape, unless there are too many levels."""
     return measure.is_fixed(ties) and not (isinstance(measure, Population) and levels().shape[0] > MANY)

@@ -1,4 +1,4 @@
-"""Queries of several runs beside each other: all of them, or the worst, the best, or the largest losses."""
+"""The queries of several runs side by side: all of them, or the worst, the best, or the largest losses."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import islice
@@ -17,19 +17,19 @@ from gradely.tables import Cell, Table
 
 
 class QueryOrder(NamedTuple):
-    """Which queries of each run are shown, and in which order; all as they come where nothing is asked for."""
+    """Which queries of each run are shown, and in which order; by default, all in their original order."""
 
     sort: MeasureLike | None = None
-    """the measure to sort by, worst first; the first one where only other options are given"""
+    """the measure to sort by, worst first; the first measure if only other options are given"""
     worst: int | None = None
-    """how many of the worst queries to show"""
+    """number of worst queries to show"""
     best: int | None = None
-    """how many of the best queries to show, best first"""
+    """number of best queries to show, best first"""
     baseline: str | None = None
-    """the run from which differences are taken to sort by, given by name or as its file"""
+    """the run, given by its name or file, from which queries are sorted by their difference"""
 
     def settle(self, measures: Iterable[str], runs: Collection[str]) -> "QueryOrder":
-        """Return the order with the names that the results have; refuse names that they do not have."""
+        """Return the order with the names that the results use; raise DataError for unknown names."""
         if self == QueryOrder():
             return self
         if self.worst is not None and self.best is not None:
@@ -40,7 +40,7 @@ class QueryOrder(NamedTuple):
 
 
 class QueryRow(NamedTuple):
-    """A query of a run: its values, and how far it is above the baseline by the measure that sorts."""
+    """A query of a run: its values, and its difference from the baseline by the measure that sorts."""
 
     query: str
     values: list[float]
@@ -51,20 +51,20 @@ class QueryScores(Result):
     """One row per run and query, as `gradely evaluate --per-query` prints them."""
 
     def __init__(self, runs: Mapping[str, Scores], order: QueryOrder, queries_text: Texts | None = None) -> None:
-        """Take the scores of runs by name, which of their queries to show in which order, and texts of queries."""
+        """Store the scores of runs by name, the order of queries, and the texts of queries."""
         self._runs, self._first = runs, next(iter(runs.values()))
         self.measures = self._first.measures
         order = order.settle(self.measures, runs)
         self.sort, self.baseline = None if order.sort is None else str(order.sort), order.baseline
         self._most, self._best = order.worst or order.best, order.best is not None
         self.texts: dict[str, str] | None = None
-        """of the queries that are shown, as far as they have one; None if nobody asked for them"""
+        """the texts of the queries that are shown, if they have one; None if texts were not requested"""
         if queries_text is not None:
             self.texts = select_texts(queries_text, self._shown())
 
     @property
     def notes(self) -> Sequence[Note]:
-        """Those of the runs."""
+        """The notes of the runs."""
         return self.notes_at(DIGITS)
 
     def notes_at(self, digits: int) -> Sequence[Note]:
@@ -72,14 +72,14 @@ class QueryScores(Result):
         return note_runs(self._runs, digits)
 
     def rows(self) -> dict[str, list[QueryRow]]:
-        """Return the queries of each run in the order that was asked for."""
+        """Return the queries of each run in the requested order."""
         if self.sort is None:
             return {name: [QueryRow(*row, None) for row in scores.rows()] for name, scores in self._runs.items()}
         others = {name: scores for name, scores in self._runs.items() if name != self.baseline}
         return {name: self._sort_queries(scores) for name, scores in others.items()}
 
     def _sort_queries(self, scores: Scores) -> list[QueryRow]:
-        """Return queries of one run, by value or by difference; equal ones as they come, those without one last."""
+        """Return the queries of one run sorted by value or difference; queries without a difference come last."""
         column = list(self.measures).index(str(self.sort))
         base = {} if self.baseline is None else {q: values[column] for q, values in self._runs[self.baseline].rows()}
         lines = [
@@ -92,15 +92,15 @@ class QueryScores(Result):
         return [lines[i] for i in places[: self._most]]
 
     def remarks(self) -> list[str]:
-        """Return how many of the queries have a text, where texts were asked for and some have none."""
+        """Return a line if texts were requested and some queries have none."""
         return [] if self.texts is None else describe_missing(self.texts, self._shown(), "query")
 
     def _shown(self) -> list[str]:
-        """Return the queries that are shown of any run."""
+        """Return the queries that are shown for any run."""
         return list(dict.fromkeys(line.query for lines in self.rows().values() for line in lines))
 
     def table(self) -> Table:
-        """Return one row per run and query, and the mean over all its queries after those of a run."""
+        """Return one row per run and query, with the mean over all queries after those of each run."""
         return self._table(means=True)
 
     def data_table(self) -> Table:
@@ -130,12 +130,12 @@ class QueryScores(Result):
 
     @property
     def _drawn(self) -> list[str]:
-        """The measures of which some value comes from drawn orders of ties."""
+        """The measures with values from drawn orders of ties."""
         known = [scores.sampling_error() for scores in self._runs.values()]
         return [measure for measure in self.measures if any(measure in errors for errors in known)]
 
     def _text(self, line: QueryRow, *, short: bool) -> list[str]:
-        """Return the text of a query, where texts were asked for."""
+        """Return a list of the text of a query, empty if texts were not requested."""
         if self.texts is None:
             return []
         text = self.texts.get(line.query, "")
@@ -146,11 +146,11 @@ class QueryScores(Result):
         return self._first.segments is not None
 
     def _mean_difference(self, scores: Scores) -> list[float]:
-        """Return the difference of means from the baseline, where there is one."""
+        """Return a list of the difference of the mean from that of the baseline, empty if there is no baseline."""
         return [] if self.baseline is None else [scores[str(self.sort)] - self._runs[self.baseline][str(self.sort)]]
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the queries, and the means by segment where there are any."""
+        """Return the table of queries and, if there are segments, that of means by segment."""
         return [self.table(), *([segments_table(self._runs)] if self._segmented else [])]
 
     def as_dict(self) -> dict[str, Any]:
@@ -164,7 +164,7 @@ class QueryScores(Result):
 
     @staticmethod
     def _errors(scores: Scores, query: str) -> dict[str, Any]:
-        """Return the standard errors of values from drawn orders of ties, where there are any."""
+        """Return the standard errors of values from drawn orders of ties, or an empty dict."""
         errors = scores.query_errors(query)
         return {"sampling_error": errors} if errors else {}
 
@@ -175,7 +175,7 @@ class QueryScores(Result):
 
 
 def _find_measure(measure: MeasureLike, measures: Sequence[str]) -> str:
-    """Return what the results call a measure; refuse one that they do not have."""
+    """Return the name of a measure in the results; raise DataError if they do not contain it."""
     wanted = parse(measure)
     name = next((name for name in measures if parse(name) == wanted), None)
     if name is None:
@@ -184,7 +184,7 @@ def _find_measure(measure: MeasureLike, measures: Sequence[str]) -> str:
 
 
 def _find_baseline(baseline: str, runs: Collection[str]) -> str:
-    """Return the name of the run that the others are compared with, given by name or as its file."""
+    """Return the name of the baseline, given by its name or file."""
     name = baseline if baseline in runs else run_name(baseline)
     check_baseline(name, runs)
     if len(runs) == 1:
@@ -193,7 +193,7 @@ def _find_baseline(baseline: str, runs: Collection[str]) -> str:
 
 
 def check_baseline(name: str, runs: Collection[str]) -> None:
-    """Refuse a baseline that is not among the runs."""
+    """Raise DataError if the baseline is not one of the runs."""
     if name not in runs:
         listing = ", ".join([*islice(runs, NAMED), *(["…"] if len(runs) > NAMED else [])])
         hint = did_you_mean(name, runs) or f" Use one of the runs: {listing}."

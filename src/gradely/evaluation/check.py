@@ -1,4 +1,4 @@
-"""check: what is wrong or odd in judgments and runs, before anyone trusts a number."""
+"""check: errors and oddities in qrels and runs."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,9 +27,9 @@ from gradely.settings import Settings
 from gradely.tables import Table, count_of
 
 SHOWN = 5
-"""how many of many are named"""
+"""largest number of queries or lines that a finding lists"""
 TOP = 10
-"""depth that users inspect"""
+"""depth for the share of unjudged documents"""
 
 
 class Finding(NamedTuple):
@@ -56,11 +56,11 @@ class Findings(Result, list[Finding]):
         return [finding for finding in self if finding.kind == "wrong"]
 
     def table(self) -> Table:
-        """Return one row per finding: what it is about, its kind, and what there is to say."""
+        """Return one row per finding: what it is about, its kind and its text."""
         return Table(Finding._fields, [list(finding) for finding in self])
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the findings, a line each."""
+        """Return the findings, one per line."""
         return [[str(finding) for finding in self]]
 
     def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
@@ -68,7 +68,7 @@ class Findings(Result, list[Finding]):
         return [self.table()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the findings as plain data, and whether anything is wrong."""
+        """Return the findings as plain data, with `wrong` true if anything is wrong."""
         return {"wrong": bool(self.wrong), "findings": [finding._asdict() for finding in self]}
 
 
@@ -80,10 +80,10 @@ def check(
     document_pattern: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Findings:
-    """Find errors and oddities in qrels and runs: all lines that cannot be used, not only the first.
+    """Find errors and oddities in qrels and runs: all invalid lines, not only the first.
 
-    A run may also be a list of paths. What cannot be read at all is a finding, too, and the rest is checked. `columns`,
-    `duplicates` and `document_pattern` are as in read_run.
+    A run may also be a list of paths. If qrels or a run cannot be read at all, this is a finding, too, and the others
+    are checked. `columns`, `duplicates` and `document_pattern` are as in read_run.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
@@ -111,7 +111,7 @@ def check_files(
     duplicates: str = "error",
     progress: Progress = ignore_progress,
 ) -> Findings:
-    """Check qrels, and runs with their names; one that cannot be read does not end the work."""
+    """Check qrels, and runs with their names; the check continues if one of them cannot be read."""
     judgments: Qrels | None = None
     findings = Findings()
     try:
@@ -136,7 +136,7 @@ def _unreadable(name: str, error: GradelyError) -> Finding:
 def check_qrels(
     qrels: Any, form: str | None = None, columns: Names | None = None, duplicates: str = "error"
 ) -> tuple[Qrels, list[Finding]]:
-    """Return judgments, as far as they can be read, and what there is to say about them."""
+    """Return the judgments that can be read, and the findings about them."""
     qrels = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
     try:
         judgments = read_qrels(qrels, format=form, columns=columns, duplicates=duplicates)
@@ -155,7 +155,7 @@ def check_qrels(
 
 
 def _read_by_subtopic(qrels: Any, form: str | None, columns: Names | None) -> Qrels | None:
-    """Return judgments by subtopic, which cannot be read otherwise, since documents recur; None if they are none."""
+    """Return the qrels as judgments by subtopic, in which documents occur repeatedly; None if they are not."""
     try:
         return read_qrels(qrels, format=form, columns=columns, subtopics=True)
     except GradelyError:
@@ -163,7 +163,7 @@ def _read_by_subtopic(qrels: Any, form: str | None, columns: Names | None) -> Qr
 
 
 def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list[Finding]:
-    """Return what there is to say about a run; without qrels, what can be said of it alone."""
+    """Return the findings about a run; without qrels, those about the run alone."""
     run = open_run(source)
     table = trec_table(run)
     if table is not None:
@@ -184,7 +184,10 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
 def _check_file(
     qrels: Qrels | None, run: Run, source: Source, report: Report
 ) -> tuple[Hits | None, RunCounts, list[Finding]]:
-    """Return all about a TREC run: in two passes and little memory, unless lines of it must be explained."""
+    """Return the hits, counts and errors of a TREC run.
+
+    A valid file is read in two passes, with little memory; otherwise it is read line by line, to explain its errors.
+    """
     from gradely.data.survey import survey
     from gradely.data.table import IrregularText
 
@@ -199,7 +202,7 @@ def _check_file(
 
 
 def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scan:
-    """Return all that can be read of a TREC file, and what is wrong with the rest."""
+    """Return the valid lines of a TREC file, and the errors of the others."""
     scanned = trec.scan(source, layout, report)
     if not scanned.values:
         raise DataError(f"{scanned.wrong[0]}; no line can be read")
@@ -214,7 +217,7 @@ def _list_errors(name: str, texts: list[str]) -> list[Finding]:
 
 
 def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say about judgments, each with its kind."""
+    """Yield the kind and text of each finding about qrels."""
     if isinstance(qrels, UncertainQrels):
         means = zip(qrels.scale.tolist(), qrels.chance.sum(axis=0).tolist(), strict=True)
         listing = ", ".join(f"{label:g}: {mean:.4g}" for label, mean in means)
@@ -249,7 +252,7 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
 
 
 def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple[str, str]]:
-    """Yield what there is to say about a run beside judgments, each with its kind."""
+    """Yield the kind and text of each finding about a run and qrels."""
     answered = int(hits.answered.sum())
     queries = count_of(answered + hits.unjudged.size, "query")
     yield "fact", f"{queries}, {count_of(counts.documents, 'document')}"
@@ -268,7 +271,7 @@ def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple
 
 
 def _share_unjudged(hits: Hits) -> str:
-    """Return the share of documents without a label, in all and, in the mean over orders of ties, in the top 10."""
+    """Return a text with the unjudged share of all documents and of the top 10 (the mean over orders of ties)."""
     rest = _share(hits.documents - len(hits.row), hits.documents)
     top = float(np.minimum(hits.retrieved, TOP).sum())
     judged = float((np.clip(TOP - hits.above, 0, hits.tied) / hits.tied).sum())
@@ -276,7 +279,7 @@ def _share_unjudged(hits: Hits) -> str:
 
 
 def _describe_ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
-    """Yield how many documents are tied, and how many only if scores are cut to single precision."""
+    """Yield findings on documents that are tied, and on those that are only tied in single precision."""
     if counts.tied:
         share, groups = _share(counts.tied, counts.documents), count_of(counts.groups, "tie group")
         yield "fact", f"{share} of the documents share their score with another one, in {groups}"
@@ -290,6 +293,6 @@ def _share(part: float, whole: float) -> str:
 
 
 def _queries(names: Sequence[str], count: int | None = None) -> str:
-    """Return how many queries there are, if not as many as names, and the first names."""
+    """Return the number of queries, by default that of the names, and the first names."""
     count = len(names) if count is None else count
     return f"{count_of(count, 'query')} ({', '.join(names[:SHOWN])}{', …' if count > SHOWN else ''})"

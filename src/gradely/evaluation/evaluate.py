@@ -1,4 +1,4 @@
-"""evaluate and Evaluator: from qrels and one run to scores."""
+"""evaluate, evaluate_runs and Evaluator: scores from qrels and runs."""
 
 import copy
 import os
@@ -38,11 +38,11 @@ DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
 """the default measures"""
 
 Progress: TypeAlias = Callable[[str, float], None]
-"""called with the name of a step, mostly a run, and the share of it that is done, from 0 to 1"""
+"""a function that is called with the name of a step, usually a run, and the share of it that is done, from 0 to 1"""
 
 
 def ignore(name: str, done: float) -> None:
-    """Ignore the progress."""
+    """Do nothing; the default progress function."""
 
 
 class Evaluations(Result, Mapping[str, Scores]):
@@ -51,10 +51,10 @@ class Evaluations(Result, Mapping[str, Scores]):
     def __init__(
         self, qrels: Qrels, measures: Mapping[str, Measure], settings: Settings, evaluations: dict[str, Evaluation]
     ) -> None:
-        """Hold the evaluation of each run, with its hits; nothing is copied."""
+        """Store the evaluation of each run, with its hits; nothing is copied."""
         self.qrels, self.measures, self.settings, self.evaluations = qrels, measures, settings, evaluations
         self.label_ranges: dict[str, list[LabelRange]] = {}
-        """how far the labels of unjudged documents move each mean, by run, if requested"""
+        """for each run, the ranges of means over the labels of unjudged documents, if requested"""
         self.unbounded: list[Note] = []
         """notes on measures that have no such range"""
         self._notes: dict[int, list[Note]] = {}
@@ -80,28 +80,28 @@ class Evaluations(Result, Mapping[str, Scores]):
         return {name: scores.mean() for name, scores in self.items()}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases accept, like bm25/nDCG_10."""
         named = (((run, *name), mean) for run, scores in self.items() for name, mean in scores.named_means())
         return flatten(named, prefix)
 
     def table(self) -> Table:
-        """Return one row per run and one column per measure: the means."""
+        """Return the means, with one row per run and one column per measure."""
         return Table(["run", *self.measures], [[name, *mean.values()] for name, mean in self.mean().items()])
 
     def segments_table(self) -> Table | None:
-        """Return one row per run and segment, with how many queries it has, all of them first; None without `by`."""
+        """Return the means by run and segment, with the number of queries; None without `by`."""
         return None if self.qrels.segments is None else segments_table(self)
 
     def data_table(self) -> Table:
-        """Return one row per run, or per run and segment: the means, which CSV has."""
+        """Return the means for CSV, with one row per run, or per run and segment."""
         return means_table(self)
 
     def document(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
-        """Return the same table."""
+        """Return data_table."""
         return [self.data_table()]
 
     def sections(self, digits: int) -> list[Section]:
-        """Return the same table; that of a single run stands upright."""
+        """Return data_table; for a single run, a table with one row per measure."""
         return next(iter(self.values())).sections(digits) if len(self) == 1 else [self.data_table()]
 
     @typed_wide_frame
@@ -129,9 +129,9 @@ class Evaluations(Result, Mapping[str, Scores]):
     ) -> "QueryScores":
         """Return the values of each run on each query, as `gradely evaluate -q` prints them.
 
-        Queries are sorted by the measure `sort`, worst first, or by the difference from the run `baseline`; only the
-        `worst` or the `best` ones are shown, that many of each run. `queries_text`, {query: text} or a file of ids and
-        texts, gives a column of texts.
+        Queries are sorted by the measure `sort`, worst first, or by their difference from the run `baseline`. `worst`
+        or `best` limits the number of queries that are shown of each run. `queries_text`, {query: text} or a file of
+        ids and texts, adds a column of texts.
         """
         from gradely.evaluation.by_query import QueryOrder, QueryScores
 
@@ -139,26 +139,26 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     @property
     def notes(self) -> list[Note]:
-        """What there is to note about queries, documents and ties; what holds of all runs is said once."""
+        """Notes on queries, documents and ties; notes that apply to all runs appear once."""
         return self.notes_at(DIGITS)
 
     @property
     def data_notes(self) -> list[Note]:
-        """The same but for ties, which take longer to look at than all the rest."""
+        """The notes except those on ties, which take longer to find than all others."""
         return merge_notes({name: scores.data_notes for name, scores in self.items()})
 
     @property
     def policy_notes(self) -> list[Note]:
-        """How queries and documents were treated, and qrels and runs read."""
+        """Notes on how queries and documents were treated, and on how qrels and runs were read."""
         return [note for note in self.data_notes if note.kind in POLICIES]
 
     @property
     def sampling_notes(self) -> list[Note]:
-        """Which means come from drawn orders of tied documents, and how far they may be off."""
+        """Notes on means from drawn orders of tied documents, with their standard errors."""
         return [note for note in self.data_notes if note.kind == "sampled"]
 
     def notes_at(self, digits: int) -> list[Note]:
-        """Return the notes on means with this number of decimals; of ties and labels, what changes what is printed."""
+        """Return the notes on means with this number of decimals; on ties and labels only if a printed mean changes."""
         if digits not in self._notes:
             ranges = merge_ranges(self.label_ranges, min(digits, DIGITS))
             shares = {} if self.label_ranges else {name: scores.unjudged_share for name, scores in self._scores.items()}
@@ -173,7 +173,7 @@ class Evaluations(Result, Mapping[str, Scores]):
         return {**next(iter(self.values())).policies(), "runs": runs}
 
     def _repr_html_(self) -> str:
-        """Show the same in a notebook."""
+        """Return the table of means and the notes as HTML for notebooks."""
         queries = count_of(len(self.qrels), "query")
         means = f"means over {queries if self.settings.queries == 'qrels' else 'the queries of each run'}"
         title = heading(f"{means}, ties {self.settings.ties}")
@@ -205,8 +205,8 @@ def evaluate_runs(
 ) -> Evaluations:
     """Evaluate several runs against the same qrels, several at a time.
 
-    `runs` is {name: run}, or a list of paths, which are named by their files. With `holes`, notes say how far the
-    labels of unjudged documents could move each mean; runs are read again for that. The rest is as in evaluate.
+    `runs` is {name: run}, or a list of paths, which are named after their files. With `holes`, notes give the range of
+    each mean over the labels of unjudged documents, for which runs are read again. Other parameters are as in evaluate.
 
     >>> results = evaluate_runs({"q": {"a": 1}}, {"bm25": {"q": ["a", "x"]}, "dense": {"q": ["x", "a"]}}, ["RR", "P@1"])
     >>> results["dense"]["RR"]
@@ -236,9 +236,10 @@ def evaluate_runs(
 
 
 def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qrels, Mapping[str, Measure]]:
-    """Return qrels and measures; of the default measures only those that take labels that are probabilities.
+    """Return qrels and measures; if labels are probabilities, only the default measures that support them.
 
-    Measures that were named are refused instead. A note of the qrels says what is left out.
+    A note of the qrels names the measures that are left out. Measures that the user named are kept; they raise an error
+    later.
     """
     if not qrels.levels.uncertain or tuple(measures) != DEFAULT:
         return qrels, measures
@@ -258,7 +259,7 @@ def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings
 
 
 def open_as(run: Any, columns: Names | None, settings: Settings) -> Run:
-    """Open a run as the settings say."""
+    """Open a run with the options of the settings."""
     return open_run(run, columns=columns, duplicates=settings.duplicates, document_pattern=settings.document_pattern)
 
 
@@ -274,8 +275,8 @@ def evaluate_all(
 ) -> Evaluations:
     """Evaluate runs by name: one on all threads, or several at a time on one thread each.
 
-    A run may be a function that opens it. `places` is a tie policy by which documents are ordered if the settings need
-    none, so that Evaluation.with_ties can use it. `depth` requests RunDetails, with the tops of rankings to this depth.
+    A run may be a function that opens it. `places` is a tie policy that orders documents if that of the settings does
+    not; Evaluation.with_ties can then use it. `depth` requests RunDetails, with the tops of rankings to this depth.
     """
     threads = settings.workers
     workers = threads if len(runs) == 1 else 1
@@ -287,7 +288,7 @@ def evaluate_all(
         evaluation = evaluate_run(
             qrels, run, fitted, settings, progress, name=name, places=places, depth=depth, workers=workers
         )
-        _ = evaluation.table  # measured here, on this thread
+        _ = evaluation.table  # computed here, on this thread
         progress(name, 1.0)
         return evaluation
 
@@ -308,9 +309,9 @@ def evaluate_run(
     workers: int | None = None,
     same: bool = False,
 ) -> Evaluation:
-    """Locate the judged documents of one run, ready to be measured by measures that fit the qrels.
+    """Locate the judged documents of one run, and return its evaluation by measures that are fitted to the qrels.
 
-    `same` says that qrels and run were given as the same object.
+    `same` is true if qrels and run were given as the same object.
     """
     ranking = open_run(run)
     title = name or ranking.name
@@ -319,7 +320,7 @@ def evaluate_run(
     workers = workers or settings.workers
 
     def report(done: float) -> None:
-        if done < 1:  # the end comes once, when the run is measured
+        if done < 1:  # the end is reported once, when the values are computed
             progress(title, done)
 
     observer = None
@@ -337,7 +338,7 @@ def evaluate_run(
 
 
 def name_runs(runs: Any) -> dict[str, Any]:
-    """Return runs by name: as they are named, or paths by the names of their files."""
+    """Return runs by name; paths are named after their files."""
     example = "give the runs by name, {'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}, or as a list of paths"
     if isinstance(runs, Mapping) and runs:
         first = next(iter(runs.values()))
@@ -379,14 +380,14 @@ def evaluate(
 
     `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run. `measures` are names like "nDCG@10",
     or objects like nDCG(k=10). `ties` is expected (the default), trec, order, best, worst, random (with `seed`) or
-    sampled: exact where that can be had, else the mean of `samples` drawn orders, with its standard error.
+    sampled, which is the exact mean if available, else the mean of `samples` drawn orders, with its standard error.
     `queries` says which queries count: those of the qrels (the default; one that the run lacks counts 0), those in
-    both, those of the run, or a list of queries. `judged_only` drops unjudged documents from the run first.
-    `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, change no result.
-    `progress` is called with the name of the run and the share that is done. `columns` says what tables call their
-    columns, and `duplicates` what to do with duplicate documents of a query, as in read_qrels. `document_pattern` makes
-    documents of the passages of a run, as in read_run. `by`, {query: segment}, a column of the qrels, or a table of
-    both, gives Scores.segments. `exclude` is a table or dict of documents to drop first, and `exclude_self` drops
+    both, those of the run, or a list of queries. `judged_only` first drops unjudged documents from the run.
+    `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, do not change the
+    result. `progress` is called with the name of the run and the share that is done. `columns` names the columns of
+    tables, and `duplicates` says what to do with duplicate documents of a query, as in read_qrels. `document_pattern`
+    turns passages of a run into documents, as in read_run. `by`, {query: segment}, a column of the qrels, or a table of
+    both, sets Scores.segments. `exclude` is a table or dict of documents to drop first, and `exclude_self` drops
     documents that have the id of their query. `empty` says whether queries without relevant documents count 0 (zero,
     the default), do not count (skip) or count 1 (one). `weights` of queries, {query: weight}, a column of the qrels, or
     a table of both, make means weighted.
@@ -413,10 +414,10 @@ def evaluate(
 
 
 class Evaluator:
-    """Qrels and measures, prepared once, and called with one run after another: for rewards and loops over queries.
+    """Qrels and measures that are prepared once and called with many runs, as for rewards and loops over queries.
 
-    What it takes is as in evaluate, and so is what a call returns. What depends on the qrels alone is kept between
-    calls, and grows with the judgments, not with the calls. Several threads may call it at the same time.
+    The parameters, and the result of a call, are those of evaluate. Data that depend only on the qrels are kept between
+    calls; they grow with the judgments, not with the calls. Several threads may call it at the same time.
 
     >>> evaluator = Evaluator({"q1": {"d1": 2, "d3": 1}, "q2": {"d7": 1}}, ["RR", "P@1"], queries="both")
     >>> evaluator({"q1": ["d2", "d1"]}).mean()
@@ -461,10 +462,10 @@ class Evaluator:
         self.qrels, self.measures = fit_to(*leave_out_untaken(judgments, named), self.settings)
 
     def __call__(self, run: Any) -> Scores:
-        """Return the scores of a run, which may be whatever evaluate takes for one."""
+        """Return the scores of a run, which may have any type that evaluate accepts."""
         ranking = open_as(run, self.columns, self.settings)
         return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
 
     def __repr__(self) -> str:
-        """Say what it evaluates by, and against what."""
+        """Return the qrels, the measures and the tie policy."""
         return f"Evaluator({self.qrels!r}: {', '.join(self.measures)}; ties {self.settings.ties})"

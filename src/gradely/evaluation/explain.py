@@ -1,4 +1,4 @@
-"""explain: one query, rank by rank, so that a value can be recomputed by hand."""
+"""explain: one query, rank by rank, with everything needed to recompute a value by hand."""
 
 import copy
 from collections.abc import Iterator, Mapping, Sequence
@@ -46,61 +46,62 @@ from gradely.tables import (
 )
 
 NAMED = 5
-"""how many of the documents that were not retrieved are named"""
+"""largest number of documents named among those that were not retrieved"""
 LONG = 1000
-"""documents that a printed table shows, where no depth is given"""
+"""number of documents in a printed table if no depth is given"""
 DEPTH = 20
-"""how many documents a notebook shows"""
+"""number of documents that a notebook shows"""
 FEW_ORDERS, MOST_ORDERS = 6, 120
-"""entries of the table of orders of tied documents: by default, those of three documents, and at most, those of five"""
+"""largest number of entries in the table of orders, by default and if requested: the orders of 3 and 5 documents"""
 ABSENT = ("query_text", "texts", "uncertain", "samples", "sampling_error", "orders")
-"""fields that JSON has only where they say something"""
+"""fields that are left out of JSON if they are None"""
 
 
 class Line(NamedTuple):
-    """A retrieved document: its rank, score and label, and what it adds."""
+    """A retrieved document: its rank, score and label, and its term in the sum."""
 
     first: int
-    """its rank; of a tie group, the first rank"""
+    """its rank, or the first rank of its tie group"""
     last: int
+    """its rank, or the last rank of its tie group"""
     document: str
     score: float
     label: float | None
-    """None if it is not judged"""
+    """its label; None if it is unjudged"""
     relevance: float | None
-    """the label as the measure sees it"""
+    """its relevance by the measure's relevance function"""
     adds: float
-    """what it adds to the sum; of very large gains, in units of a power of two that the norm is in, too"""
+    """its term in the sum; very large terms are in units of a power of two, like the norm"""
     gain: float | None = None
-    """what its relevance earns, in the same units; None if it is not judged, or the measure has no discount"""
+    """its gain, in the same units; None if it is unjudged or the measure has no discount"""
     weight: float | None = None
-    """1 over the discount of its rank, of a tie group the mean of that, 0 below the cut-off: adds = gain · weight"""
+    """1/discount at its rank, or the mean over the ranks of its tie group; 0 below the cut-off: adds = gain · weight"""
     subtopics: Mapping[str, float] | None = None
-    """{subtopic: label}, where the measure asks for subtopics and the document is judged"""
+    """{subtopic: label}, if the measure uses subtopics and the document is judged"""
     chances: Mapping[float, float] | None = None
-    """where labels are probabilities, that of each label; then `label`, `relevance` and `gain` are means over
-    them, and `adds` the mean of what the document adds to the value"""
+    """{label: probability}, if labels are probabilities; then `label`, `relevance` and `gain` are means over the
+    labels, and `adds` is the mean contribution to the value"""
 
     @property
     def label_text(self) -> str | None:
-        """The label as it prints, or those that it may be, with their probabilities."""
+        """The label as text, or the possible labels with their probabilities."""
         if self.chances is not None:
             return ", ".join(f"{label:g}: {chance:.4g}" for label, chance in self.chances.items())
         return None if self.label is None else f"{self.label:g}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields; probabilities only where there are any."""
+        """Return the fields; `chances` only if labels are probabilities."""
         return {name: value for name, value in self._asdict().items() if name != "chances" or value is not None}
 
     @property
     def rank(self) -> str:
-        """The rank, or those that the tie group shares."""
+        """The rank as text, or the ranks of the tie group."""
         return str(self.first) if self.first == self.last else f"{self.first}–{self.last}"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Result):
-    """A value of a measure on a query: a start and what the documents add, over a norm."""
+    """A value of a measure on a query: a start plus the terms of documents, divided by a norm."""
 
     measure: str
     query: str
@@ -109,40 +110,39 @@ class Explanation(Result):
     missed: list[tuple[str, float]]
     """judged documents that were not retrieved, with their labels, best first"""
     start: float
-    """what the sum begins with: 0, unless the measure counts other documents, too"""
+    """the initial value of the sum: 0, unless the measure also counts other documents"""
     total: float
     norm: float
     value: float
     run: str
     answered: bool
-    """False where the run has no results for the query, which then counts 0"""
+    """false if the run has no results for the query, which then counts 0"""
     ideal: tuple[Line, ...]
-    """the judged documents of the query, best first: the ranking to compare with"""
+    """the ideal ranking: the judged documents of the query, best first"""
     ideal_total: float
     ideal_value: float
     unit: int
-    """gains, what documents add, sum and norm are in units of 2 to this power, where they are too large for numbers"""
+    """the exponent of two of the unit of gains, terms, sum and norm; 0 unless these would overflow"""
     uncertain: int | None = None
-    """where labels are probabilities, how many documents of the query have no certain label"""
+    """number of documents of the query without a certain label, if labels are probabilities"""
     samples: int | None = None
-    """where ties were sampled, how many orders of tied documents were drawn: then what documents add are means over
-    these, each divided by the norm of its order"""
+    """number of orders drawn, if ties were sampled; terms are then means over them, each over its norm"""
     sampling_error: float | None = None
-    """the standard error of the value then"""
+    """the standard error of the value, if ties were sampled"""
     depth: int | None = None
-    """how many documents are printed, the first ones; None for a thousand in a table, all in other formats"""
+    """number of documents to print; None for a thousand in a table, and all in other formats"""
     query_text: str | None = None
-    """what the query says, where its text was asked for"""
+    """the text of the query, if requested"""
     texts: Mapping[str, str] | None = None
-    """of documents, as far as they have one; None if nobody asked for them"""
+    """the texts of documents, if they have one; None if texts were not requested"""
     orders: TieOrders | None = None
-    """the orders of tied documents with the value in each, where they are few; without entries if no order matters"""
+    """the orders of tied documents with the value in each, if they are few; it has no entries if no order matters"""
     most_orders: int | None = None
-    """how many entries the table of orders may have, if the caller said so"""
+    """largest number of entries in the table of orders, if the caller set it"""
     notes: ClassVar[Sequence[Note]] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
-        """Return one row per retrieved document, down to a depth."""
+        """Return one row per retrieved document, down to `depth`."""
         depth = depth or self.depth
         header, rows = self._columns(self.lines[:depth], self.lines)
         scores = [f"{line.score:g}" for line in self.lines[:depth]]
@@ -150,7 +150,7 @@ class Explanation(Result):
         return Table([*header[:2], "score", *header[2:]], rows, digits)
 
     def ideal_table(self, digits: int = 4, depth: int | None = None) -> Table:
-        """Return one row per document that adds something to the ideal ranking, down to a depth."""
+        """Return one row per document with a term in the ideal ranking, down to `depth`."""
         depth = depth or self.depth
         earning = [line for line in self.ideal if line.adds]
         hidden = earning[depth:] if depth else []
@@ -158,7 +158,7 @@ class Explanation(Result):
         return Table(*self._columns(earning[:depth], earning), digits, more=more)
 
     def _columns(self, lines: list[Line], every: list[Line]) -> tuple[list[str], list[list[Cell]]]:
-        """Return a header and rows without scores; relevance and gain have columns where they say something."""
+        """Return a header and rows without scores; relevance and gain have columns only if they are informative."""
         by_subtopic = any(line.subtopics is not None for line in every)
         graded = not by_subtopic and any(line.relevance is not None and line.relevance != line.label for line in every)
         discounted = any(line.weight is not None for line in every)
@@ -183,9 +183,9 @@ class Explanation(Result):
         return [*header, *gains, *last], rows
 
     def _precisions(self, lines: list[Line]) -> list[float]:
-        """Return the precision at the rank of each document, in a tie group at its last rank.
+        """Return the precision at the rank of each document, or at the last rank of its tie group.
 
-        It is empty unless the measure is AP, which averages precision over the relevant documents.
+        The list is empty unless the measure is AP, which averages precision over relevant documents.
         """
         from gradely.measures.ap import AP
 
@@ -202,13 +202,13 @@ class Explanation(Result):
     def text(self, digits: int = 4, depth: int | None = LONG) -> str:
         """Return the tables, and the sum, the norm and the value below, as the command line prints them.
 
-        Tables have the first documents, down to a depth; None shows all.
+        Tables contain documents down to `depth`, or all if it is None.
         """
         depth = depth or max(len(self.lines), len(self.ideal))
         return replace(self, depth=depth).render("table", digits)
 
     def sections(self, digits: int) -> list[Section]:
-        """Return the ranking, how its value comes about, and the ideal ranking, so that it can be recomputed."""
+        """Return the ranking, the sum and norm of its value, the orders of ties, and the ideal ranking."""
         depth = self.depth or LONG
         sections: list[Section] = [] if self.query_text is None else [f"{self.query}: {self.query_text}"]
         sections += [self.table(digits, depth)] if self.lines else []
@@ -221,7 +221,7 @@ class Explanation(Result):
         return [*sections, f"`gradely measures {parse(self.measure).name}` has the formula"]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return everything as plain data, all documents included."""
+        """Return the whole explanation as plain data, with all documents."""
         lines = {key: [line.as_dict() for line in getattr(self, key)] for key in ("lines", "ideal")}
         if self.orders is not None:
             lines["orders"] = self.orders.as_list()
@@ -229,7 +229,7 @@ class Explanation(Result):
         return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
     def sentences(self, digits: int = 4, depth: int | None = None) -> list[str]:
-        """Return what comes below the table: the rest, the sum, the norm, the value."""
+        """Return the lines below the table: documents that are not shown, the sum, the norm and the value."""
         depth = depth or self.depth
         lines, hidden = [], self.lines[depth:] if depth else []
         if not self.answered:
@@ -257,7 +257,7 @@ class Explanation(Result):
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
 
     def orders_table(self, digits: int = 4) -> Table:
-        """Return one row per order of the tied documents, or per orders that differ in nothing, with the value."""
+        """Return one row per order of the tied documents, or per set of equivalent orders, with the value."""
         orders = self.orders or TieOrders((), ())
         counted = orders.total is not None
         header = [
@@ -269,7 +269,7 @@ class Explanation(Result):
         return Table(header, rows, digits)
 
     def describe_orders(self, digits: int = 4) -> str:
-        """Return what stands above the table of orders: how many there are, and their mean."""
+        """Return the line above the table of orders: their number and the mean."""
         orders = self.orders or TieOrders((), ())
         total = f" in each of the {orders.total:,} orders" if orders.total is not None else " by the order"
         rest = (
@@ -280,7 +280,7 @@ class Explanation(Result):
         return f"{self.measure}{total} of the tied documents, whose mean is {show_number(self.value, digits)}{rest}:"
 
     def remarks(self) -> list[str]:
-        """Return how many documents lack a text, and why orders that were asked for are not shown."""
+        """Return lines on documents without text, and on why requested orders are not shown."""
         remarks = [] if self.texts is None else describe_missing(self.texts, self._documents(), "document")
         if self.most_orders is None or (self.orders is not None and self.orders.entries):
             return remarks
@@ -292,17 +292,17 @@ class Explanation(Result):
         return [*remarks, f"no order of tied documents changes {self.measure}"]
 
     def _documents(self) -> list[str]:
-        """Return the documents that are shown: those that were retrieved, and the judged ones."""
+        """Return the documents that are shown: the retrieved and the judged ones."""
         return list(dict.fromkeys(line.document for line in (*self.lines, *self.ideal)))
 
     def with_texts(self, queries_text: Texts | None, docs_text: Texts | None) -> "Explanation":
-        """Return the explanation with the text of its query, and those of its documents."""
+        """Return the explanation with the texts of its query and documents."""
         query = select_texts(queries_text, [self.query]).get(self.query)
         texts = None if docs_text is None else select_texts(docs_text, self._documents())
         return replace(self, query_text=query, texts=texts)
 
     def describe_ideal(self, digits: int = 4) -> str:
-        """Return what the ideal ranking is worth."""
+        """Return the line above the ideal ranking: its sum and value."""
         total, value = (show_number(number, digits) for number in (self.ideal_total, self.ideal_value))
         worth = f"has sum {total} and {self.measure} {value}"
         if self.uncertain is not None:
@@ -310,7 +310,7 @@ class Explanation(Result):
         return f"the ideal ranking, all judged documents of the query, best first, {worth}:"
 
     def _repr_html_(self) -> str:
-        """Show the tables in a notebook; the ideal ranking unfolds."""
+        """Return the tables as HTML for notebooks; the ideal ranking is folded."""
         shown = replace(self, depth=self.depth or DEPTH)
         title = f"{self.measure} of query {self.query} in {self.run}: {self.value:.4f}"
         table = grid(shown.table()) if self.lines else ""
@@ -344,7 +344,7 @@ def name_subtopics(subtopics: Mapping[str, float] | None) -> str | None:
 
 
 def _count_hidden(lines: list[Line], digits: int) -> str:
-    """Return how many documents are not shown, and what they add."""
+    """Return a line with the number of documents that are not shown, and the sum of their terms."""
     adds = show_number(sum(line.adds for line in lines), digits)
     return f"… and {count_of(len(lines), 'more document')}, which {'adds' if len(lines) == 1 else 'add'} {adds}"
 
@@ -371,10 +371,9 @@ def explain(
 ) -> Explanation:
     """Explain the value of a measure on one query.
 
-    `ties`, `seed` and `samples` are as in evaluate, too. `depth` is how many documents are printed, a thousand by
-    default. If `ties` is "expected" and tied documents have at most `orders` orders that matter, by default 6, each
-    order is shown with its value. `columns`, `duplicates`, `document_pattern`, `exclude` and `exclude_self` are as in
-    evaluate. `queries_text` and `docs_text`, {id: text} or a file of ids and texts, are shown beside the ids.
+    `depth` is the number of documents to print, a thousand by default. If `ties` is "expected" and tied documents have
+    at most `orders` orders that matter, by default 6, each order is shown with its value. `queries_text` and
+    `docs_text`, {id: text} or a file of ids and texts, are shown beside the ids. Other parameters are as in evaluate.
 
     >>> explained = explain({"q": {"a": 1, "b": 1}}, {"q": ["x", "a", "b"]}, "q", "AP")
     >>> [(line.rank, line.document, line.adds) for line in explained.lines]
@@ -405,7 +404,7 @@ def explain(
 
 
 def _check_orders(orders: int, settings: Settings) -> None:
-    """Refuse a number of orders that cannot be shown, and policies that take one order."""
+    """Raise InputError for an invalid number of orders, or a tie policy other than expected."""
     if isinstance(orders, bool) or not isinstance(orders, int) or not 0 <= orders <= MOST_ORDERS:
         raise InputError(f"orders is a whole number from 0 to {MOST_ORDERS}, not {clip(str(orders))}")
     if orders and settings.ties != "expected":
@@ -448,7 +447,7 @@ def _explain(
 def _list_orders(
     qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings, most: int
 ) -> TieOrders | None:
-    """Return the orders of tied documents; None if there are too many, or ties are not treated as expected."""
+    """Return the orders of tied documents; None if there are too many, or another tie policy than expected."""
     if not most or settings.ties != "expected" or isinstance(qrels, UncertainQrels):
         return None
     docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
@@ -456,7 +455,7 @@ def _list_orders(
 
 
 def _labels(qrels: Qrels, query: str) -> dict[str, float]:
-    """Return {document: label} of a query; where labels are probabilities, their means."""
+    """Return {document: label} of a query; if labels are probabilities, their means."""
     if not isinstance(qrels, UncertainQrels):
         return qrels.labels(query)
     entries = qrels.judgments(query).items()
@@ -464,25 +463,25 @@ def _labels(qrels: Qrels, query: str) -> dict[str, float]:
 
 
 class _Part(NamedTuple):
-    """A ranking, measured: its lines, and what the value is made of."""
+    """The lines of a ranking, and the parts of its value."""
 
     lines: list[Line]
     start: float
     total: float
     norm: float
     unit: int
-    """of gains, total and norm: 2 to this power"""
+    """the exponent of two of the unit of gains, total and norm"""
     error: float | None = None
-    """the standard error of the value, where orders of ties were drawn"""
+    """the standard error of the value, if orders of ties were drawn"""
 
     @property
     def value(self) -> float:
-        """The sum over the norm."""
+        """The sum divided by the norm."""
         return self.total / self.norm if self.norm > 0 else 0.0
 
 
 def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings) -> _Part:
-    """Return what each document of a ranking of one query adds."""
+    """Return the terms of the documents in a ranking of one query."""
     if isinstance(qrels, UncertainQrels):
         return _expect(qrels, scores, query, measure, settings)
     labels = qrels.labels(query)
@@ -520,7 +519,7 @@ def _draw(
     labels: Mapping[str, float],
     settings: Settings,
 ) -> _Part:
-    """Return what each document of a ranking adds in the mean over drawn orders of tied documents."""
+    """Return the terms of documents as means over drawn orders of ties."""
     drawn = measure_drawn(measure, view, settings, query)
     above, relevance, adds = (
         dict(zip(docs, row.tolist(), strict=False)) for row in (view.above[0], view.grade[0], drawn.adds)
@@ -532,7 +531,7 @@ def _draw(
 def _expect(
     qrels: UncertainQrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings
 ) -> _Part:
-    """Return what each document of a ranking adds in the mean over labels that are probabilities."""
+    """Return the terms of documents as means over probabilistic labels."""
     refuse_extremes(settings.ties)
     docs, batch = _uncertain_batch(qrels, Run({query: dict(scores)}, ""), query, settings)
     expected = measure.expect(batch)
@@ -558,7 +557,7 @@ def _lines(
     adds: Mapping[str, float],
     known: Mapping[str, Mapping[str, Any]],
 ) -> list[Line]:
-    """Return the documents of a ranking in order, with what is known of judged ones, {field: {document: value}}."""
+    """Return the lines of a ranking; `known` holds fields of judged documents, {field: {document: value}}."""
     return [
         Line(
             first,
@@ -574,13 +573,13 @@ def _lines(
 
 
 def _unit(measure: Measure, view: Batch) -> int:
-    """Return the power of two in units of which a measure has the gains of a query."""
+    """Return the exponent of two of the unit in which a measure computes the gains of a query."""
     exponent = measure.exponent(view) if isinstance(measure, GainBased) else None
     return 0 if exponent is None else int(exponent[0, 0])
 
 
 def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
-    """Return what a query counts that the run does not answer: 0, over the norm that it has all the same."""
+    """Return the parts of a query that the run does not answer: a sum of 0 over the norm of the query."""
     if isinstance(qrels, UncertainQrels):
         return _Part([], 0.0, 0.0, 1.0, 0)
     _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
@@ -588,9 +587,9 @@ def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
-    """Return the ideal ranking, measured; nothing if it is too large for a number, as the run's value may not be.
+    """Return the lines and parts of the ideal ranking; none if its value overflows, since that of the run may not.
 
-    Documents that are excluded from the run are judged all the same: norms count them.
+    Documents that are excluded from the run are included, since norms count them.
     """
     judged = copy.copy(qrels)
     judged.excluded = None
@@ -601,9 +600,9 @@ def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _P
 
 
 def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> dict[str, float]:
-    """Return the judged documents of a query as a ranking, those first that the measure would have first."""
+    """Return the judged documents of a query as a ranking in the ideal order of the measure."""
     labels = _labels(qrels, query)
-    by_name = Settings("trec" if settings.ties == "trec" else "expected")  # of documents that add the same
+    by_name = Settings("trec" if settings.ties == "trec" else "expected")  # the order of documents with equal terms
     run = Run({query: dict.fromkeys(labels, 0.0)}, "")
     if isinstance(qrels, UncertainQrels):
         docs, uncertain = _uncertain_batch(qrels, run, query, by_name)
@@ -617,11 +616,11 @@ def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) 
 
 
 def _ranking(qrels: Qrels, run: Run, query: str, settings: Settings) -> Mapping[str, float]:
-    """Return {document: score} of one query, empty if the run has none; of a file, only its lines are read."""
+    """Return {document: score} of one query, empty if the run has none; from a file, only its lines are parsed."""
     table = trec_table(run)
     scores = run.scores.get(query) if table is None else table.scores_of(query)
     if not scores:
-        locate(qrels, run, Settings())  # refuses a file that cannot be read
+        locate(qrels, run, Settings())  # raises an error if the file cannot be read
     scores = qrels.keep_documents(query, scores or {})
     numbers = flat([scores], lambda _, doc: f"{run.where}: query {clip(query)}, document {clip(doc)}: the score")
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
@@ -637,14 +636,14 @@ def _batch_of(qrels: Qrels, run: Run, query: str, settings: Settings) -> tuple[l
 def _uncertain_batch(
     qrels: UncertainQrels, run: Run, query: str, settings: Settings
 ) -> tuple[list[str], UncertainBatch]:
-    """Return the same where labels are probabilities."""
+    """Return the batch of the only query of a run if labels are probabilities, and the documents of its columns."""
     blocks = Blocks(qrels, locate(qrels, run, settings))
     docs = [qrels.docs[i] for i in blocks.row.tolist()]
     return docs, blocks.uncertain_batch(qrels, np.array([qrels.index[query]]))
 
 
 def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
-    """Return the batch of one query as the measure sees it, ties in order, and the documents of its columns."""
+    """Return the batch of one query with relevance and ordered ties, and the documents of its columns."""
     docs, batch = _batch_of(qrels, run, query, settings)
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
@@ -653,7 +652,7 @@ def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Set
 
 
 def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
-    """Yield the groups of documents with the same score, best first, and how many documents are above each."""
+    """Yield the tie groups of a ranking, best first, each with the number of documents above it."""
     start = 0
     for _, group in groupby(sorted(scores, key=lambda doc: -scores[doc]), key=lambda doc: scores[doc]):
         tied = list(group)
@@ -664,10 +663,10 @@ def _groups(scores: Mapping[str, float]) -> Iterator[tuple[int, list[str]]]:
 def _seats(
     tied: list[str], start: int, settings: Settings, query: str, above: dict[str, int]
 ) -> Iterator[tuple[int, int, str]]:
-    """Yield first rank, last rank and document, for the documents of a tie group in the order of the policy."""
+    """Yield (first rank, last rank, document) for the documents of a tie group in the order of the policy."""
     judged = [doc for doc in tied if doc in above]
     if settings.ties in ("expected", "sampled") or len({above[doc] for doc in judged}) < len(judged):
-        # a bound of a tie group that is too large to be searched has no order
+        # if a tie group is too large to be searched, there is a bound but no order
         yield from ((start + 1, start + len(tied), doc) for doc in tied)
         return
     if settings.breaks_ties:
