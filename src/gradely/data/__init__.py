@@ -11,7 +11,7 @@ The path of a run, with the function or method that makes each step:
       find_in_table  locate/parts    matches the rows of a part with the qrels by hash, sorts them and counts ranks
       find_in_dicts  locate          looks up the judged documents of {query: {document: score}}, or of a small file
       LazyScores.find_hits  engine   lets the engine of a lazy frame (polars, DuckDB, Spark, Ibis) compute the ranks
-    Hits             hits            for each judged document that was retrieved, how many are above it and how many tie
+    Hits             hits            the number of documents above and tied with each judged document of the run
     Blocks.visit     hits            puts the hits of some queries into a Batch, on which the measures are computed
 
 Qrels take the same path up to the table, and Table.qrels returns them as columns.

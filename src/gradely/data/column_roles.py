@@ -1,4 +1,4 @@
-"""Choose the columns of a table that hold query, document and number, by the names that are in common use."""
+"""Find the columns of query, document and number in a table by commonly used names."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -84,7 +84,7 @@ VERDICTS = frozenset(
         *("good", "bad", "fair", "excellent", "perfect"),
     }
 )
-"""words that stand for labels, as `normalize` writes them"""
+"""words that are labels, in the form returned by `normalize`"""
 DISTANCE = "dist"
 """part of names of columns in which low numbers are best"""
 RUNS = ("run", "run_id", "run_name", "run_tag", "system", "system_id", "system_name", "model", "model_name", "tag",
@@ -179,7 +179,7 @@ def pick_columns(
 
 
 def _refuse_ranks(label: str | None, name: str) -> None:
-    """Refuse qrels that have ranks, but no label except perhaps a column named score."""
+    """Raise InputError for qrels that have ranks, but no label except perhaps a column named score."""
     if label is None or normalize(label) == "score":
         beside = "beside a score" if label else "without a label"
         otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
@@ -252,14 +252,14 @@ def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ..
 
 
 def check_roles(columns: Names) -> None:
-    """Refuse unknown roles."""
+    """Raise InputError for unknown roles."""
     for role in columns:
         if role not in ROLES:
             raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
 
 
 def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
-    """Refuse unknown roles, and columns that the table does not have or has twice."""
+    """Raise InputError for unknown roles, and for columns that the table does not have or has twice."""
     check_roles(columns)
     for role, column in columns.items():
         matters = role in ("query", "document", kind) and (role, column) != ("label", None)
@@ -316,7 +316,7 @@ def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
-    """Return the column of a role by the usual names; refuse two candidates of the same tier."""
+    """Return the column of a role by the usual names; raise InputError for two candidates of the same tier."""
     for at, tier in enumerate(TIERS[role]):
         found = _fitting(names, tier)
         beside = [other for column in found for other in _fitting(found, COMPANIONS.get(normalize(column), ()))]
@@ -392,7 +392,10 @@ def _hold_verdicts(cells: Iterable[object]) -> bool:
 
 
 def _check_unclaimed(cells: Cells, name: str) -> None:
-    """Refuse a table without labels if a column might hold them: otherwise every row would count as relevant."""
+    """Raise InputError for a table without a label column if another column might contain labels.
+
+    Otherwise, every row would count as relevant.
+    """
     numbers = find_numbers(cells)
     others = [
         column

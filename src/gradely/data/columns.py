@@ -52,7 +52,7 @@ def find_nameless(query: Ids, document: Ids) -> int | None:
 
 
 def check_names(query: Ids, document: Ids, where: str, first: int) -> None:
-    """Refuse rows whose query or document is empty; `first` is the number of the first row, from 0."""
+    """Raise DataError for rows whose query or document is empty; `first` is the number of the first row, from 0."""
     row = find_nameless(query, document)
     if row is not None:
         which = "query" if query.start[row] == query.stop[row] else "document"
@@ -127,7 +127,7 @@ def earliest_alike(query: Ints, document: Ids) -> Ints | None:
 
 
 def _same_ids(ids: Ids, one: Ints, other: Ints) -> Bools:
-    """Return which pairs of rows have the same id."""
+    """Return flags of the pairs of rows with the same id."""
     size = ids.stop - ids.start
     alike: Bools = size[one] == size[other]
     here = np.flatnonzero(alike & (one != other))
@@ -156,7 +156,7 @@ def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
 def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
     """True if two lines have the same query and document; lines that merely share a key do not count.
 
-    The arguments are the keys of all lines, the numbers of their queries, and where the names of their documents are.
+    The arguments are the keys of all lines, the numbers of their queries, and the positions of their document names.
     """
     suspects = np.flatnonzero(is_among(key, find_repeated(key)))
     names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
@@ -178,7 +178,7 @@ def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]
 
 
 def to_number(value: object, title: str) -> float:
-    """Convert a value, or its text, to a number; refuse anything that is not a finite number."""
+    """Convert a value, or its text, to a number; raise DataError for anything but a finite number."""
     try:
         number = float(value)  # type: ignore[arg-type]
     except OverflowError:
@@ -199,7 +199,7 @@ def _text(value: object) -> str:
 
 
 def check_finite(values: Floats, kind: str, name: str, start: int, row: str) -> Floats:
-    """Return the numbers; refuse NaN and infinity."""
+    """Return the numbers; raise DataError for NaN and infinity."""
     odd = np.flatnonzero(~np.isfinite(values))
     if len(odd):
         problem = f"{row} {start + odd[0] + 1}: the {kind} is {values[odd[0]]}"

@@ -30,8 +30,8 @@ ROW_OBJECTS = 1 << 20
 much heap: a million judgments, 32 MB, filled 480 MB of it, and the run did not fit beside them"""
 
 BROADCAST = 1 << 26
-"""bytes of judgments that are broadcast to every executor, so that the run is not shuffled. Their hash table takes 4.4
-times as much, here 280 MB; executors have a heap of 1 GB by default, of which Spark uses 434 MB."""
+"""bytes of judgments up to which they are broadcast to every executor, and the run need not be shuffled. Their hash
+table takes 4.4 times as much, here 280 MB; by default, executors have a heap of 1 GB, of which Spark uses 434 MB."""
 
 
 def judged_table(qrels: Qrels) -> Any:
@@ -46,7 +46,7 @@ def judged_table(qrels: Qrels) -> Any:
 
 
 def _are_text(ids: Ids) -> Bools:
-    """Return which ids are valid UTF-8; mostly all are, which a single check shows."""
+    """Return flags of the ids that are valid UTF-8; usually all are, which a single check shows."""
     out = np.ones(len(ids.start), bool)
     if ids.text.max(initial=0) > 127:
         for i in range(len(out)):
@@ -121,7 +121,7 @@ UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
     "pyspark_connect": _to_spark_connect,
     "ibis": _to_ibis,
 }
-"""how an Arrow table gets into the engine of a frame, for the engines that can rank"""
+"""functions that upload an Arrow table to the engine of a frame, for engines that can rank"""
 WITH_ORDER = ("polars",)
 """engines whose rows have an order"""
 
@@ -131,7 +131,7 @@ SINGLE_OVERFLOW = 2.0**128 - 2.0**103
 precision and the next power of two"""
 
 ONE_AT_A_TIME = RLock()
-"""held during a call to an engine: an engine uses all processors by itself, and a DuckDB connection refuses a second
+"""held during a call to an engine: an engine already uses all processors, and a DuckDB connection rejects a second
 call"""
 
 
@@ -198,7 +198,7 @@ class EngineScores(LazyScores):
         yield from zip(queries, documents, strict=True)
 
     def count_queries(self) -> tuple[Tokens, Ints]:
-        """Return the queries and the lengths of their rankings; refuse missing values and non-finite scores."""
+        """Return the queries and the lengths of their rankings; raise DataError for missing or non-finite values."""
         import narwhals.stable.v2 as nw
 
         score, document = nw.col("score"), nw.col("document")
@@ -220,7 +220,7 @@ class EngineScores(LazyScores):
         return from_arrow(counts["query"], self.name).tokens(), sizes
 
     def _check(self, counts: Any) -> None:
-        """Refuse queries with missing values, and say which are missing."""
+        """Raise DataError, naming the column, for queries with missing values."""
         query, document, score = self.roles[:3]
         names = counts["query"].to_pylist()
         if None in names:
@@ -260,7 +260,7 @@ class EngineScores(LazyScores):
         return dict(zip(from_arrow(rows["document"], self.name).tokens()[:], rows["score"].to_pylist(), strict=True))
 
     def __iter__(self) -> Iterator[str]:
-        """Refuse iteration: it would fetch all rows."""
+        """Raise DataError: iteration would fetch all rows."""
         raise DataError(f"{self.name}: is a lazy frame, and this needs all of its rows; collect it first")
 
     def __len__(self) -> int:
@@ -271,7 +271,7 @@ class EngineScores(LazyScores):
 
 
 def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Roles:
-    """Return the columns to read; refuse types that engines convert to text or numbers in different ways."""
+    """Return the columns to read; raise DataError for types that engines convert in different ways."""
     schema = frame.collect_schema()
     roles = pick_columns(list(schema.names()), kind, name, columns)
     for column in roles[:2]:
@@ -285,7 +285,7 @@ def pick_by_type(frame: Any, kind: str, name: str, columns: Names | None) -> Rol
 
 
 def rename(frame: Any, roles: Roles, kind: str, **more: Any) -> Any:
-    """Return the columns under our own names: ids as text, numbers as doubles, of which the highest is best."""
+    """Return the renamed columns: ids as text, and numbers as doubles, negated if low values are best."""
     import narwhals.stable.v2 as nw
 
     value = nw.lit(1.0) if roles.value is None else nw.col(roles.value).cast(nw.Float64) * roles.sign
@@ -295,7 +295,7 @@ def rename(frame: Any, roles: Roles, kind: str, **more: Any) -> Any:
 
 
 def _round_score() -> Any:
-    """Return scores in single precision; engines refuse to cast numbers that overflow, which become infinite here."""
+    """Return scores in single precision; numbers that overflow, which engines do not cast, become infinite."""
     import narwhals.stable.v2 as nw
 
     score = nw.col("score")
@@ -373,7 +373,7 @@ def _count_retrieved(qrels: Qrels, scores: EngineScores, settings: Settings) -> 
 def _count_places(run: Any, order: Order | None) -> Any:
     """Return the run in its engine with the number of documents above each one and the number that tie with it.
 
-    If the engine can order tied documents, it also counts how many of them come before each one.
+    If the engine can order tied documents, it also counts those before each one.
     """
     import narwhals.stable.v2 as nw
 
@@ -402,7 +402,7 @@ def _fetch_hits(places: Any, order: Order | None) -> tuple[Ints, Ints, Ints, Int
 
 
 def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> None:
-    """Refuse duplicates of a judged document, and a run that changed between two queries to the engine."""
+    """Raise an error for duplicates of a judged document, or if the run changed between two calls to the engine."""
     again = np.flatnonzero(np.diff(row) == 0)
     if len(again):
         at = int(row[again[0]])
@@ -416,7 +416,7 @@ def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> N
 
 
 def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, groups: Ints) -> Ints:
-    """Return how many tied documents come before each judged one when they are shuffled with the seed.
+    """Return the number of tied documents before each judged one after they are shuffled with the seed.
 
     `groups` holds query, above and tied of each row.
     """
@@ -439,9 +439,9 @@ def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, gr
 
 
 def _shuffle(qrels: Qrels, settings: Settings, rows: Any) -> tuple[Ints, Ints]:
-    """Return the rows of judged documents among tied ones, and how many of their group come before each.
+    """Return the rows of judged documents among tied ones, and the number of documents of their group before each.
 
-    A group is identified by the last row of the qrels that is in it, which also determines its query.
+    A group is identified by the last row of the qrels in it, which also determines its query.
     """
     group, row, docs = to_integers(rows["last_row"]), to_integers(rows["row"]), from_arrow(rows["document"], "run")
     queries = Ids.of(as_tokens(qrels.queries))

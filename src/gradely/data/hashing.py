@@ -16,8 +16,8 @@ import numpy as np
 from gradely.data.ids import PAD, Bools, Bytes, Ints, Tokens, U, Words
 
 FIRST_FACTOR, SECOND_FACTOR = U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
-"""multipliers of Stafford's mixer 13, whose shifts are below: they were found by search, so that changing one bit
-changes about half of the others"""
+"""multipliers of Stafford's mixer 13, whose shifts are below; with these, found by search, a change of one bit changes
+about half of the others"""
 GOLDEN = U(0x9E3779B97F4A7C15)
 """2^64 over the golden ratio, whose multiples are far from one another"""
 SALT = U(0xC2B2AE3D27D4EB4F)
@@ -52,7 +52,7 @@ def whole_words(text: Bytes, start: Ints, count: int) -> Iterator[Words]:
 
 
 def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, size: Ints) -> Bools:
-    """Return which pairs of tokens of the same size are equal, byte for byte."""
+    """Return flags of the pairs of tokens of the same size that are equal, byte for byte."""
     out = np.ones(len(size), bool)
     here, done = np.arange(len(size)), 0
     words, others = words_of(text), words_of(other)
@@ -71,7 +71,7 @@ def keys_from(seed: int) -> Words:
 
 
 def stir(words: Words, key: np.uint64) -> Words:
-    """Mix words in place, so that every bit changes about half of the others; different words stay different.
+    """Mix words in place: every bit changes about half of the others, and different words stay different.
 
     The first shift matters: the last characters of a word are its highest bits, which a product does not move.
     """
@@ -181,7 +181,7 @@ def find_repeated(key: Words) -> Words:
 
 
 def is_among(key: Words, few: Words) -> Bools:
-    """Return which keys are among a few sorted ones."""
+    """Return flags of the keys that are among a few sorted ones."""
     at = np.minimum(np.searchsorted(few, key), max(len(few) - 1, 0))
     return few[at] == key if len(few) else np.zeros(len(key), bool)
 
@@ -229,7 +229,7 @@ def _order_words(text: Bytes, at: Ints, size: Ints) -> Words:
 
 
 def _find_shared_places(place: Ints, rows: Ints) -> Ints:
-    """Return those of some names that share their rank with another name."""
+    """Return the rows of names that share their rank with another name."""
     order = rows[np.argsort(place[rows], kind="stable")]
     same = np.diff(place[order]) == 0
     flags = np.concatenate([[False], same, [False]])
@@ -255,7 +255,7 @@ def ranges(start: Ints, size: Ints) -> Ints:
 
 
 def end_of_better(low: Ints, high: Ints, better: Callable[[Ints], Bools]) -> Ints:
-    """Return where the better entries end in each range low … high - 1, which is sorted best first.
+    """Return the end of the better entries in each range low … high - 1, which is sorted best first.
 
     `better` is called with one position of every range at a time; its answer is ignored for ranges that are done.
     """

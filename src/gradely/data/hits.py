@@ -76,7 +76,7 @@ class Hits(NamedTuple):
         )
 
     def _rank_by(self, key: npt.NDArray[np.integer]) -> tuple[Ints, Ints]:
-        """Return how many hits of the same query have a lower key than each one, and how many have the same key."""
+        """Return the number of hits of the same query with a lower key than each hit, and with the same key."""
         order = np.lexsort((key, self.query))
         query, key = self.query[order], key[order]
         new_query = np.flatnonzero(np.diff(query, prepend=-1))
@@ -149,7 +149,7 @@ class Blocks:
 
     @lazy
     def width(self) -> Ints:
-        """The number of columns that a row may need: that of its pool, or of its largest tie group if that is wider."""
+        """The number of columns that a row may need: the size of its pool or, if larger, of its largest tie group."""
         width = np.tile(np.maximum(self.qrels.sizes, 1), len(self.retrieved) // self._queries)
         shared = self._hits.tied > 1
         np.maximum.at(width, self._hits.query[shared], self._hits.tied[shared])
@@ -302,7 +302,7 @@ def _group_policy(ties: str) -> str:
 
 
 def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
-    """Return which cells of a padded table hold an entry, and the concatenated entries start … stop - 1 of all rows."""
+    """Return flags of the filled cells of a padded table, and the concatenated entries start … stop - 1 of all rows."""
     size = stop - start
     cells = np.arange(max(1, int(size.max(initial=0))))[None, :] < size[:, None]
     skipped = start - (np.cumsum(size) - size)

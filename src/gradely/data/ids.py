@@ -18,7 +18,7 @@ Bytes: TypeAlias = npt.NDArray[np.uint8]
 Words: TypeAlias = npt.NDArray[np.uint64]
 U = np.uint64
 PAD = 64
-"""bytes before the first token and after the last, so that reading eight words at a time stays inside the buffer"""
+"""bytes before the first token and after the last, to keep reading of eight words at a time inside the buffer"""
 LONGEST_NAME = (1 << 16) - 1
 """bytes of the longest name of a query or document"""
 
@@ -105,7 +105,7 @@ def decode(token: bytes) -> str:
 
 
 def encode(text: str) -> bytes:
-    """Return an id as bytes, whatever characters it has."""
+    """Return an id as bytes; it may contain any characters."""
     try:
         return text.encode(errors="surrogateescape")
     except UnicodeEncodeError:  # other lone surrogates, which JSON may contain

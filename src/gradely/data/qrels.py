@@ -17,7 +17,7 @@ from gradely.lazy import lazy
 from gradely.tables import count_of
 
 Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
-"""the labels of pools, best first; which cells hold one; and a cache of what was computed from them"""
+"""the labels of pools, best first; flags of the cells that hold one; and a cache of values computed from them"""
 SMALL = 100
 """number of judgments up to which a pool is shared by all qrels with the same labels, and of results cached for it"""
 
@@ -40,7 +40,7 @@ def _shared_pool(ascending: bytes) -> Pools:
     If queries are evaluated one at a time, labels recur, such as two relevant documents among ten.
     """
     pool = _remembered_pool(ascending)
-    if len(pool[2]) > SMALL:  # emptied if a thousand measures used it, so that it does not grow without bound
+    if len(pool[2]) > SMALL:  # a bound, since very many measures may use it
         pool[2].clear()
     return pool
 
@@ -111,16 +111,16 @@ class Qrels:
 
     @lazy
     def has_irrelevant(self) -> bool:
-        """True if some documents were judged not relevant, so that a document without a judgment is unjudged.
+        """True if some documents were judged not relevant; documents without a judgment are then unjudged.
 
-        In qrels that list only relevant documents, such a document may as well have been judged not relevant.
+        In qrels that list only relevant documents, other documents may have been judged not relevant.
         """
         return bool((self._grade <= 0).any())
 
     def pool(self, i: int) -> Pools:
-        """Return the pool of one query as it is in a Batch, with the cache that measures use; made once.
+        """Return the pool of one query in the form of a Batch, with the cache that measures use; computed once.
 
-        Rewards evaluate one ranking after another, and so compute nothing twice that depends only on the qrels.
+        Values that depend only on the qrels are therefore computed once for rewards, which evaluate many rankings.
         """
         if i not in self._pools:
             labels = self.grade[self.start[i] : self.start[i + 1]].copy()
@@ -171,12 +171,12 @@ class Qrels:
         return {self.docs[row]: self.subtopics.of_row(at, row) for row in rows}
 
     def check_query(self, query: str) -> None:
-        """Refuse a query that has no judgments."""
+        """Raise DataError for a query without judgments."""
         if query not in self.index:
             raise DataError(f"{self.name}: no query {query!r}.{did_you_mean(query, self.queries)}")
 
     def check_certain(self, function: str) -> None:
-        """Refuse labels that are probabilities, for a function that does not support them."""
+        """Raise DataError if labels are probabilities, for a function that does not support them."""
 
     def keep_documents(self, query: str, ranking: Mapping[str, float]) -> Mapping[str, float]:
         """Return the ranking of a query without its excluded documents."""

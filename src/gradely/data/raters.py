@@ -16,7 +16,7 @@ def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
     """Return judgments in which the probability of a label is the share of raters who gave it.
 
     `raters` is {name: qrels} or a list of qrels, each in any form that read_qrels accepts. If some raters did not judge
-    a document, its shares are those of the raters who did, and a note says how many such documents there are.
+    a document, its shares are those of the raters who did, and a note gives the number of such documents.
 
     >>> shares = label_shares({"ann": {"q": {"a": 2, "b": 0}}, "bob": {"q": {"a": 1, "b": 0}}})
     >>> shares.judgments("q")

@@ -23,7 +23,7 @@ class Run:
     """
 
     def __init__(self, scores: Scores, name: str = "run", where: str = "") -> None:
-        """Hold the scores, the name of the run, and its name in error messages, which is that of its file."""
+        """Store the scores, the name of the run, and its name in error messages, which is that of its file."""
         self.scores, self.name, self.where = scores, name, where or name
 
     @property

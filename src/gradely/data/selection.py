@@ -33,7 +33,7 @@ def split_queries(queries: Any) -> tuple[Any, Iterable[Any] | None]:
 
 
 def name_queries(queries: Any) -> Iterable[Any] | None:
-    """Return the queries that count if they are listed; refuse a policy that depends on the run."""
+    """Return the queries that count if they are listed; raise InputError for a policy that depends on the run."""
     policy, only = split_queries(queries)
     if policy != "qrels":
         raise InputError(f"queries={policy!r}: runs are ranked by the same queries; use 'qrels' or a list of queries")
@@ -94,7 +94,7 @@ def select(
 
 
 def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping[str, T]:
-    """Return the values of queries; refuse them if none of the queries is in the qrels."""
+    """Return the values of queries; raise DataError if none of the queries is in the qrels."""
     if not any(query in values for query in qrels.queries):
         theirs = f": they are called {clip(qrels.queries[0])}, in {option} {clip(next(iter(values)))}" if values else ""
         raise DataError(f"{option}: no query of {qrels.name} has a {COLUMNS[option]}{theirs}")
@@ -134,7 +134,7 @@ def leave_out(qrels: Qrels, queries: Collection[str], reason: str) -> Qrels:
 
 
 def only_queries(qrels: Qrels, only: Iterable[Any]) -> Qrels:
-    """Return the judgments of some queries, in the order of the qrels; refuse a query that has none."""
+    """Return the judgments of some queries, in the order of the qrels; raise DataError for a query without any."""
     names = {as_text(query, "queries") for query in only}
     unknown = next((name for name in names if name not in qrels.index), None)
     if unknown is not None or not names:
@@ -179,7 +179,7 @@ def read_weights(weights: Any, qrels: Any, columns: Names | None = None) -> dict
 
 
 def _to_weight(query: str, value: Any) -> float:
-    """Return a weight as a number; refuse anything but a number of at least 0."""
+    """Return a weight as a number; raise DataError for anything but a number of at least 0."""
     try:
         weight = float(value)
     except (TypeError, ValueError):
@@ -222,7 +222,7 @@ def _is_missing(value: Any) -> bool:
 
 
 def _check_columns(name: str, option: str, qrels: Any) -> None:
-    """Refuse the name of a column if the qrels have no columns."""
+    """Raise InputError for the name of a column if the qrels have no columns."""
     source = Source(qrels) if isinstance(qrels, str | os.PathLike) else None
     plain = source is not None and format_of(source) in ("trec", "letor")
     plain = plain or (source is not None and format_of(source) == "json" and source.head.lstrip().startswith(b"{"))
@@ -232,7 +232,7 @@ def _check_columns(name: str, option: str, qrels: Any) -> None:
 
 
 def _column_of(table: Any, roles: dict[str, str], option: str) -> dict[str, Any]:
-    """Return the value of each query in a column of a table, as text; refuse a query that has two different values."""
+    """Return the value of each query in a column of a table, as text; raise DataError for two values of a query."""
     pairs = _read_pairs(table, roles)
     if pairs is None:
         return {}
@@ -248,7 +248,7 @@ def _column_of(table: Any, roles: dict[str, str], option: str) -> dict[str, Any]
 
 
 def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
-    """Return queries with their segments in place of documents; None if no row has a segment."""
+    """Return qrels whose documents are the segments of queries; None if no row has a segment."""
     from gradely.data.read.frames import FrameTable, ParquetTable, is_frame
     from gradely.data.read.records import RecordTable, are_records
 
@@ -291,11 +291,11 @@ GradedBy = Literal["score", "rank"]
 def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int] | None = None) -> Qrels:
     """Return the qrels of a virtual user who would rank as a run does.
 
-    `by` says what the label of a document is: its score (the default), or its rank counted from the last, where the
-    best of n documents gets n and the last 1. Where the lowest score of the run is below 0, all scores are shifted so
-    that it is 0, and a note says so. `levels` grades by your own depths instead: [10, 25, 50] gives 3 to the top 10,
-    2 to the rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents have the same rank, the
-    last of theirs, so that the top 10 never has more than 10. `run` is whatever read_run takes.
+    `by` determines the label of a document: its score (the default), or its rank counted from the last, which is n for
+    the best of n documents and 1 for the last. If the lowest score of the run is below 0, all scores are shifted to
+    make it 0, and a note says so. `levels` are depths to grade by instead: [10, 25, 50] gives 3 to the top 10, 2 to the
+    rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents all have the last of their
+    ranks, so the top 10 never has more than 10 documents. `run` may have any type that read_run accepts.
 
     Scheel, Lommatzsch, Albayrak: Performance Measures for Multi-Graded Relevance (2011).
 
@@ -332,7 +332,7 @@ def _labels(scores: Mapping[str, float], by: GradedBy, depths: list[int] | None)
 
 
 def _depths(levels: Iterable[int]) -> list[int]:
-    """Return the depths as whole numbers; refuse depths that do not rise."""
+    """Return the depths as whole numbers; raise DataError unless they are ascending."""
     depths = list(levels)
     whole = all(isinstance(depth, int) and not isinstance(depth, bool) and depth > 0 for depth in depths)
     if not depths or not whole or any(b <= a for a, b in pairwise(depths)):

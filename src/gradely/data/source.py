@@ -1,4 +1,4 @@
-"""Source: bytes from a path, a pipe or standard input, plain or compressed, with errors that say what to do."""
+"""Source: the bytes of a path, a pipe or standard input, plain or compressed."""
 
 import codecs
 import os
@@ -31,11 +31,11 @@ BOM = b"\xef\xbb\xbf"
 CONTROL = re.compile(rb"[\x00-\x08\x0e-\x1f]")
 STANDARD_INPUT = ("-", "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0")
 Report: TypeAlias = Callable[[float], None]
-"""called with the share of a file that is done, from 0 to 1"""
+"""a function that is called with the share of a file that is done, from 0 to 1"""
 
 
 def ignore(done: float) -> None:
-    """Ignore the progress."""
+    """Do nothing; the default report."""
 
 
 def split_report(report: Report) -> tuple[Report, Report]:
@@ -60,7 +60,7 @@ class Source:
     def open(self) -> "DiskFile":
         """Open the file as it is stored; a growing file keeps the size that it had when it was first opened.
 
-        A file that was replaced by another one is refused, and by `stream` also one that begins with something else.
+        An error is raised if the file was replaced by another one and, in `stream`, if it begins with other bytes.
         """
         try:
             if self._pipe is not None:
@@ -113,7 +113,7 @@ class Source:
 
     @property
     def is_small(self) -> bool:
-        """Whether the file is small enough to be read line by line; the size of a compressed file is unknown."""
+        """True if the file is small enough to be read line by line; the size of a compressed file is unknown."""
         if self.size > SMALL:
             return False
         with self.stream() as stream:
@@ -129,7 +129,7 @@ class Source:
         return bytes(buffer[:filled])
 
     def read(self) -> bytes:
-        """Return the whole content, decompressed; refuse an empty file."""
+        """Return the whole content, decompressed; raise InputError if it is empty."""
         with self.stream() as stream:
             content = stream.readall()
         if not content.strip():
@@ -137,13 +137,13 @@ class Source:
         return content
 
     def text(self) -> str:
-        """Return the whole content; refuse what is not UTF-8 text."""
+        """Return the whole content; raise InputError if it is not UTF-8 text."""
         content = self.read()
         self.check_text(content, 1)
         return content.decode()
 
     def check_text(self, content: bytes, first: int) -> None:
-        """Refuse anything but UTF-8 text; `first` is the line number at which the content begins."""
+        """Raise InputError for anything but UTF-8 text; `first` is the number of the first line of the content."""
         control = CONTROL.search(content)
         at = control.start() if control else len(content)
         try:
@@ -192,7 +192,7 @@ class Source:
             yield number, b"".join(rest)
 
     def lines(self, report: Report = ignore) -> Iterator[tuple[int, bytes]]:
-        """Return the lines that are not blank, with their numbers from 1; refuse anything but UTF-8 text."""
+        """Return the lines that are not blank, with their numbers from 1; raise InputError unless they are UTF-8."""
         return chain.from_iterable(self._numbered_lines(report))
 
     def _numbered_lines(self, report: Report) -> Iterator[list[tuple[int, bytes]]]:
@@ -339,7 +339,7 @@ class UnpackedFile:
         while data:
             engine = decompressor(kind)
             while not engine.eof:
-                tail = getattr(engine, "unconsumed_tail", b"")  # zlib returns what it did not use, others keep it
+                tail = getattr(engine, "unconsumed_tail", b"")  # zlib returns unused bytes, others keep them
                 if not data and getattr(engine, "needs_input", not tail):
                     data = self.file.read(BLOCK)
                     if not data:
@@ -379,7 +379,7 @@ def _zstd() -> Any:
 
 
 def is_pipe(path: str) -> bool:
-    """True for standard input, pipes and sockets, which can be read only once; refuse devices that never end.
+    """True for standard input, pipes and sockets, which can be read only once; raise InputError for endless devices.
 
     Files that seem empty count as pipes: those of the system, as in /proc, do not report their size.
     """
@@ -400,7 +400,7 @@ _lock = Lock()
 
 
 def pipe_at(path: str) -> "Pipe":
-    """Return the pipe at a path; all callers get the same object as long as it is in use, by whatever path."""
+    """Return the pipe at a path; as long as it is in use, all callers get the same object, even by another path."""
     path = "-" if path in STANDARD_INPUT else path
     with _lock:
         # two readers by different paths, as links to /dev/stdin, would each get a part of the content

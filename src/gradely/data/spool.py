@@ -18,8 +18,8 @@ from gradely.errors import InputError
 
 SpoolRows: TypeAlias = npt.NDArray[Any]
 PARTS = 256
-"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; a part of 30 million
-keys fits into the cache"""
+"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; one part of 30
+million keys fits into the cache"""
 IN_MEMORY = 1 << 20
 """number of rows that are kept in memory: 8 MB of keys, and three times that while they are sorted"""
 NAMES_IN_MEMORY = 1 << 17
@@ -66,7 +66,7 @@ class TemporaryFile:
 
     @contextmanager
     def _explain_errors(self) -> Iterator[None]:
-        """Turn a full disk into an error that says what to do."""
+        """Raise InputError with advice if the file cannot be used, as on a full disk."""
         try:
             yield
         except OSError as error:
@@ -84,7 +84,7 @@ class Spool:
         self._file = TemporaryFile(name)
         self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
         self._blocks: list[Ints] = []
-        """the row where each part of each block of the file begins, and where the last one ends"""
+        """the first row of each part of each block of the file, and the end of the last part"""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -115,7 +115,7 @@ class Spool:
             yield np.concatenate([*blocks, rows[bounds[i] : bounds[i + 1]]])
 
     def _by_part(self) -> tuple[SpoolRows, Ints]:
-        """Return the rows in memory, sorted by part, and where the parts begin."""
+        """Return the rows in memory, sorted by part, and the first row of each part."""
         part = self._part[: self._count]
         return self._rows[np.argsort(part, kind="stable")], _bounds(part)
 
@@ -148,7 +148,7 @@ class NameSpool:
         self._waiting: list[tuple[NamedRows, Bytes]] = []
         self._count = self._end = 0
         self._blocks: list[tuple[Ints, Ints]] = []
-        """where each part of each block of the file begins, and how many rows it has"""
+        """the start of each part of each block of the file, and the number of its rows"""
 
     def __enter__(self) -> Self:
         """Begin."""
@@ -200,7 +200,7 @@ class NameSpool:
 
 
 def _bounds(part: Bytes) -> Ints:
-    """Return where the rows of each part begin once they are sorted, and where the last ones end."""
+    """Return the first row of each part after sorting, and the end of the last part."""
     return np.append(0, np.bincount(part, minlength=PARTS).cumsum())
 
 
@@ -211,7 +211,7 @@ def _join(parts: Sequence[NamedRows]) -> NamedRows:
 
 
 def _pack(rows: NamedRows, start: int, stop: int) -> bytes:
-    """Return some rows, whose names lie side by side, as bytes: the numbers, the sizes of the names, and the names."""
+    """Return some rows, whose names are contiguous, as bytes: the numbers, the sizes of the names, and the names."""
     if start == stop:
         return b""
     sizes = [(names.stop - names.start)[start:stop].astype(np.uint32).tobytes() for names in rows.names]

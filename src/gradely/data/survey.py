@@ -1,4 +1,4 @@
-"""What can be counted in a run without qrels, with array operations, piece by piece."""
+"""Counts of a run without qrels, computed with array operations, piece by piece."""
 
 from collections.abc import Iterable
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from gradely.data.tie_counts import RunCounts, add_counts, count_lines
 QUERY, RANK, SCORE = 0, 3, 4
 """positions of the fields that are read"""
 LINE = np.dtype([("query", np.int32), ("score", np.float64), ("rank", np.float64)])
-"""what is kept of a line if queries are scattered: the number of its query, and what is counted"""
+"""the data kept of each line if queries are scattered: the number of its query, its score and its rank"""
 
 
 class PieceLines(NamedTuple):
@@ -34,7 +34,7 @@ class PieceLines(NamedTuple):
     piece: Piece
     start: Ints
     stop: Ints
-    """where the name of the query of each stretch ends"""
+    """the end of the name of the query of each stretch"""
 
     def name(self, stretch: int) -> str:
         """Return the query of a stretch."""
@@ -82,7 +82,7 @@ def _count_piece(piece: Piece) -> tuple[Words, RunCounts]:
 
 
 class PieceScores(NamedTuple):
-    """What is kept of a piece if queries are scattered: its queries, once each, and its lines."""
+    """The data kept of a piece if queries are scattered: its queries, once each, and its lines."""
 
     names: list[str]
     lines: npt.NDArray[np.void]

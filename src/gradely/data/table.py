@@ -41,11 +41,11 @@ DUPLICATES = {
     "sum": "add the numbers up",
     "first": "take the first one",
 }
-"""what can be done with duplicate documents of a query"""
+"""the ways to merge duplicate documents of a query"""
 DUPLICATES_HINT = "keep one, or say duplicates='max', 'sum' or 'first' (--duplicates max)"
-"""what errors recommend"""
+"""advice in errors about duplicates"""
 MERGED = {"max": "the highest number counts", "sum": "their numbers are added up", "first": "the first one counts"}
-"""what happened to duplicates, for notes"""
+"""how duplicates were merged, for notes"""
 
 
 def describe_merged(name: str, count: int, duplicates: str) -> list[str]:
@@ -55,11 +55,11 @@ def describe_merged(name: str, count: int, duplicates: str) -> list[str]:
 
 
 class DuplicateDocument(DataError):
-    """A query has a document twice, and the caller did not say what to do."""
+    """A document occurs twice in a query, and the caller did not say how to merge duplicates."""
 
 
 class IrregularText(Exception):
-    """The text is irregular, and must be read line by line, which explains what is wrong."""
+    """The text is irregular, and must be read line by line, which explains its errors."""
 
 
 class ScatteredQueries(Exception):
@@ -71,7 +71,7 @@ class ChangedFile(Exception):
 
 
 class FirstRow(NamedTuple):
-    """A row by which likely mistakes are recognised."""
+    """One of the first rows, which are inspected for likely mistakes."""
 
     query: str
     rank: float
@@ -89,7 +89,7 @@ class Table(ABC):
     """Rows of query, document and number: a dataframe, a file, records."""
 
     def __init__(self, name: str, kind: str, duplicates: str = "error") -> None:
-        """Take its name for errors, the kind of its numbers (label or score), and what to do with duplicates."""
+        """Store its name for errors, the kind of its numbers (label or score), and how to merge duplicates."""
         self.name, self.kind, self.duplicates = name, kind, duplicates
         self.notes: list[str] = []
         """assumptions made when it was read"""
@@ -107,9 +107,9 @@ class Table(ABC):
     subtopic: str | None = None
     """a column that may hold subtopics; it is ignored"""
     hint = ""
-    """what errors about duplicates add, if a column may name runs or raters"""
+    """an addition to errors about duplicates if a column may name runs or raters"""
     explains = False
-    """True for text, where `plain` explains what is wrong, and on which line"""
+    """True for text, whose errors `plain` explains with the number of the line"""
     is_small = False
     """True for text that is so small that reading it line by line is faster"""
 
@@ -139,12 +139,12 @@ class Table(ABC):
         """Return at most `most` of the first rows of a run whose scores are numbers."""
 
     def note_merged(self, count: int) -> None:
-        """Note how many duplicates were merged; a table may be read more than once."""
+        """Set the note on the number of merged duplicates; a table may be read more than once."""
         notes = describe_merged(self.name, count, self.duplicates) if self.duplicates in MERGED else []
         self.notes = [*self.notes, *(note for note in notes if note not in self.notes)]
 
     def plain(self) -> Scores:
-        """Return {query: {document: value}}; text is read line by line, with errors that explain what is wrong."""
+        """Return {query: {document: value}}; text is read line by line, with errors that name the line."""
         return _GroupedScores(self.triples())
 
     def scores(self) -> Scores:
@@ -272,7 +272,7 @@ class TableScores(Mapping[str, Mapping[str, float]]):
     """A table as {query: {document: score}}; it is read on first access, and the dict of a query is made on access."""
 
     def __init__(self, table: Table) -> None:
-        """Hold the table."""
+        """Store the table."""
         self.table = table
 
     @property

@@ -1,4 +1,4 @@
-"""Texts of queries and documents, which are shown beside their ids: {id: text}, or a file of them."""
+"""Texts of queries and documents, {id: text} or a file of them, which are shown beside their ids."""
 
 import json
 import os

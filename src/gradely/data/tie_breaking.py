@@ -81,7 +81,7 @@ class Documents(NamedTuple):
 
     @classmethod
     def of(cls, settings: Settings, names: Ids, line: Ints, queries: Ids, owner: Ints) -> "Documents":
-        """Take the names of documents, their lines, and the index of the query of each."""
+        """Create it from the names of documents, their lines, and the index of the query of each."""
         order, key = ORDERS[settings.ties], None
         if order.shuffled:
             query = hashes(*queries, FIXED_KEYS)[owner]
@@ -94,7 +94,7 @@ class Documents(NamedTuple):
         return self._replace(start=self.start[rows], stop=self.stop[rows], line=self.line[rows], key=key)
 
     def stand_before(self, other: "Documents") -> Bools:
-        """Return, for each pair of tied documents, whether the first one comes before the second."""
+        """Return flags of the pairs of tied documents in which the first one comes before the second."""
         if self.order.by_line:
             return self.line < other.line
         if self.key is None or other.key is None:
@@ -115,9 +115,9 @@ class Documents(NamedTuple):
         return np.lexsort((name, group) if self.key is None else (name, self.key, group))
 
     def places(self, line: Ints, first: Ints, last: Ints) -> Ints:
-        """Return how many of the tied documents first … last - 1 come before each given line.
+        """Return the number of the tied documents first … last - 1 that come before each given line.
 
-        The tie groups of the lines ascend. These Documents are those of all tie groups, concatenated.
+        The tie groups of the lines are in ascending order. These Documents are those of all tie groups, concatenated.
         """
         new = np.flatnonzero(np.diff(first, prepend=-1))
         size = (last - first)[new]
@@ -139,7 +139,7 @@ def _name_before(mine: Documents, other: Documents) -> Bools:
 
 
 def _number_alike(key: Words, group: Ints) -> Ints:
-    """Number documents so that those with the same group and key have the same number; only these need names."""
+    """Return the same number for documents with the same group and key, which are then compared by name."""
     order = np.lexsort((key, group))
     new = (np.diff(group[order], prepend=-1) != 0) | np.append(True, np.diff(key[order]) != 0)[: len(key)]
     out = np.empty(len(key), np.int64)

@@ -1,4 +1,4 @@
-"""What can be counted in a run without judgments: documents, ties, and ranks that contradict the scores."""
+"""Counts of a run without judgments: documents, ties, and ranks that contradict the scores."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -71,7 +71,7 @@ def stored_as(scores: Floats) -> str:
 
 
 def _printed_half(scores: Floats, decimals: int) -> bool:
-    """Return whether these are the shortest texts of half-precision numbers that are coarser than the decimals."""
+    """True if these are the shortest texts of half-precision numbers that are coarser than the decimals."""
     largest = np.abs(scores).max()
     if largest >= 65504 or np.spacing(np.float16(largest)) < 10.0**-decimals:
         return False
@@ -194,13 +194,13 @@ def add_ties(parts: Sequence[TiedPart]) -> TieCounts:
 
 
 def _sort_scores(query: Numbers, score: Floats) -> tuple[Floats, Bools]:
-    """Return the scores grouped by query, best first, and whether the next one is of the same query."""
+    """Return the scores grouped by query, best first, and flags of those followed by one of the same query."""
     order = np.lexsort((-score, query))
     return score[order], query[order][1:] == query[order][:-1]
 
 
 def _count_tied(score: Floats, together: Bools) -> tuple[int, int]:
-    """Return how many documents share their score, and how many groups they form, from sorted scores."""
+    """Return the number of documents that share their score, and of the groups that they form, from sorted scores."""
     same = (score[1:] == score[:-1]) & together
     shared = np.concatenate([same, [False]]) | np.concatenate([[False], same])
     count = int(np.count_nonzero(shared))
@@ -284,7 +284,7 @@ class DetailsObserver:
         return count_tied_part(lines.score[mine], owner[1:] == owner[:-1]), lines.query[judged], tops
 
     def add(self, seen: tuple[TiedPart, Ints, dict[int, Top]]) -> None:
-        """Keep what `look` returned for a part."""
+        """Add the result of `look` for a part."""
         part, queries, tops = seen
         self._parts.append(part)
         self._queries.append(queries)

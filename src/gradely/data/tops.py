@@ -1,4 +1,4 @@
-"""Tops: the documents that can be among the first of each ranking, in whatever form the run is stored."""
+"""Tops: the documents that can be among the first of each ranking, for runs of any kind."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, TypeAlias
@@ -57,7 +57,7 @@ class TopsObserver:
     """Collects the tops of rankings from lines while the run is read, in whole queries."""
 
     def __init__(self, depth: int) -> None:
-        """Take the number of documents that may be above."""
+        """Store the depth: fewer documents than this must be above a document."""
         self.depth = depth
         self.documents = 0
         """number of documents of the judged queries"""

@@ -26,7 +26,7 @@ EXACT = 1e-9
 class UncertainQrels(Qrels):
     """The probability of each label, by query and document; documents are independent of one another.
 
-    There is no `grade`: code that needs one label per document refuses these judgments with a clear error.
+    There is no `grade`: code that needs one label per document raises a clear error for these judgments.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class UncertainQrels(Qrels):
     def checked(
         cls, queries: Sequence[str], start: Ints, docs: Sequence[str], scale: Floats, chance: Floats, name: str
     ) -> "UncertainQrels":
-        """Return the judgments; refuse invalid probabilities, and rescale sums that differ from 1 by rounding."""
+        """Return the judgments, with probabilities rescaled to sum to 1; raise DataError for invalid ones."""
 
         def refuse(row: int, problem: str) -> NoReturn:
             query = queries[int(np.searchsorted(start, row, "right")) - 1]
@@ -84,11 +84,11 @@ class UncertainQrels(Qrels):
 
     @property
     def grade(self) -> Floats:
-        """Refuse access, for code that needs one label per document."""
+        """Raise an error, for code that needs one label per document."""
         raise self._refusal("this")
 
     def check_certain(self, function: str) -> None:
-        """Refuse labels that are probabilities, for a function that does not support them."""
+        """Raise an error, for a function that does not support probabilistic labels."""
         raise self._refusal(function)
 
     def _refusal(self, function: str) -> DataError:
@@ -104,7 +104,7 @@ class UncertainQrels(Qrels):
 
     @lazy
     def possible(self) -> Qrels:
-        """Each query with the possible labels of its documents, once each, in place of documents."""
+        """Qrels in which the documents of a query are the distinct labels that its documents may have."""
         found: Bools = np.zeros((len(self), len(self.scale)), bool)
         np.logical_or.at(found, np.repeat(np.arange(len(self)), self.sizes), self.chance > 0)
         start = np.concatenate([[0], np.cumsum(found.sum(axis=1))])

@@ -1,4 +1,4 @@
-"""Unjudged: the queries of a run that have no judgments: how many there are, and the names that are needed."""
+"""Unjudged: the queries of a run without judgments: their number, and the names that are needed."""
 
 from collections.abc import Collection, Iterable, Sequence
 from itertools import islice
@@ -38,9 +38,9 @@ class UnjudgedNames:
     """
 
     def __init__(self, run: str, settings: Settings, left_out: Collection[str], *, together: bool) -> None:
-        """Take the name of the run, for errors, and the queries of the qrels that were left out.
+        """Store the name of the run, for errors, and the queries of the qrels that were left out.
 
-        `together` says that the lines of each query should be in one part.
+        `together` is true if the lines of each query should be in one part.
         """
         self.added = 0
         """number of queries in all parts; a query that is in several parts counts in each"""
@@ -80,7 +80,7 @@ class UnjudgedNames:
 
     @property
     def are_together(self) -> bool:
-        """Whether no query is in two parts; also false if two queries share a hash."""
+        """True if no query is in two parts; false if two queries share a hash, too."""
         return isinstance(self._spool, NameSpool) or all(map(is_distinct, self._spool.parts()))
 
     def all(self) -> Unjudged:

@@ -32,7 +32,7 @@ NAMED: dict[str, type[Relevance]] = {"identity": Identity, "binary": AtLeast, "m
 
 
 def relevance_of(value: RelevanceLike) -> Relevance:
-    """Return the relevance function that a name or a {label: value} table stands for, or the function itself."""
+    """Return the relevance function given by a name, a {label: value} table or a function itself."""
     if isinstance(value, Relevance):
         return value
     if isinstance(value, Mapping):

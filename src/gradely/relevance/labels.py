@@ -15,7 +15,7 @@ class Relevance(Parametric, ABC):
 
     @property
     def by_label(self) -> bool:
-        """Whether the relevance of a document depends on its own label alone."""
+        """True if the relevance of a document depends only on its own label."""
         return False
 
     @abstractmethod
@@ -34,7 +34,7 @@ class Relevance(Parametric, ABC):
         """Raise MeasureError if the function does not fit the labels of the collection."""
 
     def fit(self, levels: Levels) -> Self:
-        """Return the function fitted to the labels of the collection; refuse labels it does not support."""
+        """Return the function fitted to the labels of the collection; raise MeasureError for unsupported labels."""
         self.check(levels)
         return self
 
@@ -107,7 +107,7 @@ class Max(Relevance):
 
     @property
     def by_label(self) -> bool:
-        """Whether a scale is given; otherwise, relevance depends on the query's pool."""
+        """True if a scale is given; otherwise, relevance depends on the query's pool."""
         return self.scale is not None
 
     def __call__(self, batch: Batch) -> Batch:
@@ -128,7 +128,7 @@ class Max(Relevance):
         return 1.0
 
     def check(self, levels: Levels) -> None:
-        """Refuse labels above the given scale."""
+        """Raise MeasureError for labels above the given scale."""
         if self.scale is not None and highest_label(levels) > self.scale:
             top = to_python(highest_label(levels))
             raise MeasureError(f"the label {top} is above the scale of relevance={self}: use max({top}) or 'max'")
@@ -161,7 +161,7 @@ class Tabled(Relevance):
         return self.table.top
 
     def check(self, levels: Levels) -> None:
-        """Refuse labels that the table does not list."""
+        """Raise MeasureError for labels that the table does not list."""
         self.table.check(levels())
 
     def __str__(self) -> str:
@@ -201,7 +201,7 @@ class Shift(Relevance):
 
     @property
     def by_label(self) -> bool:
-        """Whether the function that follows also depends on single labels alone."""
+        """True if the function that follows also depends only on single labels."""
         return bool(self.then.by_label)
 
     def __call__(self, batch: Batch) -> Batch:
