@@ -22,7 +22,7 @@ def test_nothing_is_silent():
     unknown = "how far their order moves values is not known where labels are probabilities"
     assert notes == [
         "muAP is left out of the default measures: its exact mean over labels that are probabilities is not known",
-        "values are expected over the labels' distributions (4 documents), taken as independent",
+        "the labels of 4 documents are probabilities, taken as independent; values are means over all labels",
         f"1 of 3 queries has tied documents; {unknown}: q1",
     ]
     assert "tied" not in str(gradely.evaluate(QRELS, FIRST, ["AP"]).notes)
@@ -33,7 +33,7 @@ def test_a_comparison_is_one_of_the_values_by_query():
     for name, run in (("first", FIRST), ("tied", TIED)):
         assert comparison.mean()[name] == gradely.evaluate(QRELS, run, ["nDCG@2", "AP"]).mean()
     assert len(comparison.pairs) == 2 and comparison.pairs[0].difference > 0
-    assert any("expected over the labels' distributions (4 documents)" in str(note) for note in comparison.notes)
+    assert any("the labels of 4 documents are probabilities" in str(note) for note in comparison.notes)
 
 
 def test_a_gate_decides_and_keeps_its_scores(tmp_path):
@@ -76,7 +76,7 @@ def test_an_explanation_shows_distributions_and_expected_gains():
         ["2: 1", 2.0],
         [None, None],
     ]
-    assert "expected over the labels' distributions (2 documents), taken as independent" in text
+    assert "the labels of 2 documents are probabilities, taken as independent: the value is a mean" in text
     assert "judged but not retrieved: 1 document, with its expected label: m (0.6)" in text
     assert "the ranking of all judged documents of the query by expected gain has sum" in text
     assert [line.document for line in explained.ideal] == ["b", "a", "m"]
@@ -111,7 +111,7 @@ def test_the_labels_of_a_judge_may_be_probabilities():
     plain, same, other = (gradely.estimate(human, runs, ["nDCG@5"], judge=judge) for judge in (labels, sure, unsure))
     assert same["a"]["nDCG@5"].mean == pytest.approx(plain["a"]["nDCG@5"].mean, abs=1e-12)
     assert other["a"]["nDCG@5"].mean != pytest.approx(plain["a"]["nDCG@5"].mean, abs=1e-6)
-    assert any("judge: values are expected over the labels' distributions" in str(note) for note in other.notes)
+    assert any("judge: the labels of" in str(note) for note in other.notes)
 
 
 @pytest.mark.parametrize("empty", ["skip", "one"])

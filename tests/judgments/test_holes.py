@@ -715,15 +715,15 @@ def test_compare_marks_pairs_that_labels_could_turn(demo):
     text = str(comparison)
     assert "0.6403ᶜ?  0.7634ᶜ  0.5073ᶜ" in text
     assert (
-        "the labels of 308 unjudged documents in the top 10 leave 3 of 3 pairs open by nDCG@10, of which 2 tested "
+        "the labels of 308 unjudged documents in the top 10 could reverse 3 of 3 pairs by nDCG@10, of which 2 tested "
         "significant: lexical and popular, dense and popular"
     ) in text
-    assert "leave 1 of 3 pairs open by P@5, none significant" in text
+    assert "could reverse 1 of 3 pairs by P@5, none significant" in text
     assert "?" not in str(gradely.compare("qrels.txt", runs, names).table())
     judged = {"q": {"a": 1, "b": 0}, "r": {"a": 1, "b": 0}, "s": {"a": 0, "b": 1}}
     two = {"x": {q: ["a", "h"] for q in judged}, "y": {q: ["b", "h"] for q in judged}}
     whole = gradely.compare(judged, two, ["P@2"], holes=True)
-    assert "the labels of 3 unjudged documents in the top 2 turn none of 1 pair by P@2" in str(whole)
+    assert "the labels of 3 unjudged documents in the top 2 could reverse none of 1 pair by P@2" in str(whole)
 
 
 def test_holes_of_systems_and_of_two_judges_are_refused(demo):

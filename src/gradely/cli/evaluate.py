@@ -47,7 +47,7 @@ def query_order(command: Command) -> Command:
     "virtual",
     type=FILE,
     metavar="RUN",
-    help="Use this run as the qrels of a virtual user who agrees with its ranking; then name only RUNS.",
+    help="Use this run as the qrels of a virtual user who agrees with its ranking; omit QRELS.",
 )
 @click.option(
     "--qrels-feature",

@@ -30,8 +30,8 @@ from gradely.tables import plain_line
     "collections",
     type=FILE,
     metavar="FILE",
-    help="Compare systems on the collections that FILE lists, as in gradely suite: then NEW and OLD are systems, and "
-    "there are no QRELS.",
+    help="Compare systems on the collections that FILE lists, as in `gradely suite`. NEW and OLD are then systems; "
+    "omit QRELS.",
 )
 @options.measures
 @click.option(
@@ -56,7 +56,7 @@ from gradely.tables import plain_line
     help="Fail if the mean of NEW is below this, like R@10=0.85, regardless of OLD. Repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Fail if a drop exceeds its limit, significantly or not.")
-@options.choice("--undecided", UNDECIDED, "pass", "Result if NEW is shown to be neither worse nor not worse.")
+@options.choice("--undecided", UNDECIDED, "pass", "Result if it is not shown whether NEW is worse.")
 @options.alpha
 @options.choice("--test", ALONE, "t", "Significance test.")
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")

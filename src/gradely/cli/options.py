@@ -666,7 +666,7 @@ weights = click.option(
     "--weights",
     type=FILE,
     metavar="COLUMN|FILE",
-    help="Weigh queries in means: a column of the qrels, or a table with columns query and weight.",
+    help="Weights of queries in means: a column of the qrels, or a table with columns query and weight.",
 )
 """adds --weights, which must be applied after `inputs`, since it is packed with them"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {

@@ -27,7 +27,7 @@ from gradely.data import read_qrels
 @options.qrels_format
 @partial(options.output, pictures=True)
 def command(qrels: str, query: str | None, *, control: str, qrels_format: str | None, output: OutputOptions) -> None:
-    """Show φ, the relevance function of nDCGφ: its control points and the relevance of the scores in QRELS.
+    """Show φ, the relevance function of nDCGφ: its control points and the φ of the labels in QRELS.
 
     For a single QUERY, its documents are shown as well. -o FILE.svg or FILE.png draws the curves of up to twelve
     queries.

@@ -35,8 +35,8 @@ def command(kind: str, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
     leaderboard: means with intervals. queries: the values of all RUNS on each query, or the differences of two RUNS, by
-    the first measure. curves: nDCG by rank, precision by recall. ties: how far the order of tied documents moves each
-    mean. tau: how similarly the measures rank the RUNS.
+    the first measure. curves: nDCG by rank, precision by recall. ties: how much the order of tied documents changes
+    each mean. tau: how similarly the measures rank the RUNS.
     """
     form = form_of_figure(path)
     check_output(path)

@@ -101,7 +101,7 @@ def command(
     runs.dense = ["covid/dense.1.run", "covid/dense.2.run"]
     weights = "covid/traffic.csv"
 
-    Query weights and exclude, a file like that of --exclude, are optional.
+    Two keys are optional: weights, the weights of queries, and exclude, a file as for --exclude.
     """  # noqa: D301 - click keeps the lines after a backspace
     form = form_of_figure(figure) if figure else ""
     if figure or page:

@@ -29,8 +29,8 @@ def command(request: Request, *, measure: str, output: OutputOptions) -> None:
     """Find the best of RUNS for each kind of user.
 
     Users differ in the level of relevance that satisfies them. A population has a share of users for each level, and
-    eGAP, GAP and xGAP measure a run for a population. With two levels, the shares at which runs cross are exact for
-    eGAP; with more, populations come from a fine grid. -o FILE.svg or FILE.png draws a chart: lines for two
+    eGAP, GAP and xGAP measure a run for a population. With two levels, the shares at which runs change places are exact
+    for eGAP; with more levels, populations come from a fine grid. -o FILE.svg or FILE.png draws a chart: lines for two
     levels, a triangle for three, bars for more.
     """
     data = request.read()

@@ -276,7 +276,7 @@ class Comparison(Result):
             return ""
         if self.letters:
             text = f"Raised letters: significantly better than the {kind} with these letters."
-            hint = " A ? behind a letter: labels of unjudged documents could turn that difference."
+            hint = " A ? after a letter: labels of unjudged documents could reverse that difference."
             return text if self.holes is None else text + hint
         return f"Raised numbers: how many {kind} it is significantly better than."
 

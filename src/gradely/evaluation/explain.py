@@ -245,7 +245,7 @@ class Explanation(Result):
             lines.append(f"{missed}, with {owned}: {names}{more}")
         if self.uncertain is not None:
             documents = count_of(self.uncertain, "document")
-            lines.append(f"expected over the labels' distributions ({documents}), taken as independent")
+            lines.append(f"the labels of {documents} are probabilities, taken as independent: the value is a mean")
         if self.start:
             lines.append(f"the sum begins with {show_number(self.start, digits)}, before any judged document")
         if self.unit:

@@ -282,7 +282,7 @@ def _note_uncertain(qrels: Qrels) -> list[Note]:
     if not isinstance(qrels, UncertainQrels):
         return []
     documents = count_of(qrels.uncertain, "document")
-    text = f"values are expected over the labels' distributions ({documents}), taken as independent"
+    text = f"the labels of {documents} are probabilities, taken as independent; values are means over all labels"
     return [Note("labels", qrels.uncertain, len(qrels.docs), text)]
 
 

@@ -114,7 +114,7 @@ LEGEND = [
     "swap: moving the better of two documents up lowered it in no ranking that was tried",
     "replace: replacing a document by a better one lowered it in no ranking that was tried",
     "compiled: as_function returns it for jax.jit and torch.compile; or only with ties='order'",
-    f"Columns but ties, subtopics and compiled were found by trying all rankings of {LENGTH} documents of two pools.",
+    f"Columns except ties, subtopics and compiled come from trying all rankings of {LENGTH} documents of two pools.",
 ]
 
 

@@ -86,8 +86,9 @@ class JudgingSimulation(Result):
 
     def remarks(self) -> list[str]:
         """Return a description of the simulation."""
-        text = f"begins without judgments and reveals those of the {self.total:,} judged documents in the top"
-        return [f"{text} {self.depth:,} of the runs; other documents count as not relevant"]
+        documents = f"the {self.total:,} judged documents in the top {self.depth:,} of the runs"
+        text = f"the simulation begins without judgments and reveals those of {documents}"
+        return [f"{text}; other documents count as not relevant"]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data."""
