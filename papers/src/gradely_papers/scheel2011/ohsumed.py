@@ -1,6 +1,7 @@
 """S11, figures 6, 7 and 8: features of OHSUMED as systems, and two of them as users."""
 
 import csv
+import warnings
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
@@ -44,7 +45,9 @@ class Collection(NamedTuple):
 
     def batch(self, feature: int, labels: Floats, ties: ArrayTies) -> Batch:
         """Return the documents ranked by a feature, with these labels."""
-        return from_arrays(self.feature[feature], labels, self.real, ties=ties)
+        with warnings.catch_warnings():  # a feature may be the labels, which then look like scores
+            warnings.simplefilter("ignore")
+            return from_arrays(self.feature[feature], labels, self.real, ties=ties)
 
     def levels(self, feature: int) -> int:
         """Return the number of distinct values of a feature."""
