@@ -417,8 +417,8 @@ EXPERIMENT = Experiment(
     "f14-axioms",
     "beyond",
     "How each measure changes when one thing changes",
-    "The paper does not say whether its measures are monotone. xGAP is not: if the only two relevant documents are of"
-    " grade 1 at rank n and of grade 2 at rank n+1, swapping them lowers xGAP if g_1/(g_1+g_2) > 2/n.",
+    "The paper does not say whether its measures are monotone. xGAP is not: with only two relevant documents,"
+    " of grade 1 at rank n and of grade 2 at rank n+1, swapping them lowers xGAP if g_1/(g_1+g_2) > 2/n.",
     run,
     (),
 )

@@ -392,7 +392,7 @@ def _over_orders(trials: list[Trial]) -> Observation:
         for objective in (LIGHTGBM, XGBOOST)
         if (shifts := [trial.shift for trial in trials if trial.objective == objective])
     ]
-    answer = f"Predictions move by at most {ours:.1g} with our lambdas, {' and '.join(theirs)}, by set."
+    answer = f"Predictions move by at most {ours:.1g} with our lambdas, {' and '.join(theirs)}, depending on the set."
     return Observation("Does the order of rows within queries change what is learned?", answer)
 
 
@@ -401,8 +401,8 @@ def _against_baseline(records: list[Record]) -> Observation:
     clear = [record for record in compared if record["p"] < 1 - LEVEL]
     better = sum(record["difference"] > 0 for record in clear)
     answer = (
-        f"Of {len(compared)} comparisons, {better} are significantly better and {len(clear) - better} significantly"
-        f" worse than {LIGHTGBM}, or {XGBOOST} on news."
+        f"Of {len(compared)} comparisons with {LIGHTGBM}, or {XGBOOST} on news, {better} find ours significantly better"
+        f" and {len(clear) - better} significantly worse."
     )
     return Observation("Does any of our objectives beat the libraries' own?", answer)
 

@@ -103,7 +103,7 @@ def play(ranking: list[int], lacking: list[int], g: list[float]) -> float:
     """Return the mean of Z in the experiment of §5, step by step.
 
     The steps draw a user with threshold k by g, a document that is relevant to the user, and, if it is retrieved, a
-    rank down to that document. Z is 1 if the document at this rank is relevant to the user.
+    rank from 1 to that of the document. Z is 1 if the document at this rank is relevant to the user.
     """
     total = 0.0
     for k, share in enumerate(g, 1):

@@ -211,7 +211,8 @@ def claim_few_high(rates: str) -> Claim:
     "§6, figures 1 and 2",
     printed="figures",
     quote="behave similarly to GAP for TREC 10 and 14",
-    criterion=f"the mean τ of both is nearer to GAP's than the mean τ of the farther of nDCG and bpref; {OVER}",
+    criterion=f"over {INCOMPLETE}, the mean τ of both is nearer to GAP's than that of nDCG or of bpref, whichever is"
+    f" farther; {OVER}",
     split=panels_where(is_usual),
 )
 def are_alike(entry: Robustness) -> Verdict:
@@ -268,7 +269,8 @@ def gap_follows(entry: Robustness) -> Verdict:
     "§6, figure 2",
     printed="figure",
     quote="unstable",
-    criterion=f"at {SHALLOW}, the range of 95 % of the draws of pools is wider for GAP than for xGAP and eGAP",
+    criterion=f"the range of 95 % of the draws of pools, averaged over {SHALLOW}, is wider for GAP than for xGAP"
+    " and for eGAP",
     split=panels_where(lambda panel: panel.topics == "few key"),
 )
 def gap_unstable(entry: Robustness) -> Verdict:

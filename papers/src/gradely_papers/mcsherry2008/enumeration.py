@@ -110,7 +110,7 @@ class Reach(NamedTuple):
     below: float
     """the largest change of a measure if labels below the group are exchanged among themselves"""
     inside: int
-    """the number of cases in which exchanging a label of the group with one from below changes precision"""
+    """the number of cases in which exchanging a relevant and a non-relevant label across its end changes precision"""
 
 
 def find_reach(seed: int, count: int = RANKINGS) -> Reach:
@@ -192,14 +192,17 @@ def claim_exact(name: str) -> Claim:
 @claim(
     "§2",
     printed="O(t_(c+1)) instead of O(k)",
-    criterion=f"exchanging labels below the group changes no measure by {SAME:g} or more; exchanging a label of the"
-    " group with a different one from below changes precision in every case",
+    criterion=f"exchanging labels below the group changes no measure by {SAME:g} or more; exchanging a relevant label"
+    " of the group and a non-relevant one from below, or the reverse, changes precision in every case",
     kind=THEOREM,
 )
 def reaches_to_the_group(evidence: Evidence) -> Verdict:
     """At cut-off k, a tie-aware measure uses the documents down to the end of the group at k, and no others."""
     cases, below, inside = evidence.reach
-    here = f"labels below change a measure by {below:.0e} at most, labels of the group in {inside} of {cases} rankings"
+    here = (
+        f"labels below change a measure by at most {below:.0e}; the exchange changes precision in {inside} of {cases}"
+        " rankings"
+    )
     return decide(cases and below < SAME and inside == cases, here)
 
 

@@ -321,7 +321,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
     )
     rows = times.records()
     aware, _ = batches(seed)
-    lengths = ", ".join(f"{size:,}" for size in SIZES)
+    lengths = " and ".join(f"{size:,}" for size in SIZES)
     return Outcome(
         f"The paper ranked the results of {QUERIES:,} queries by in-degree in memory, and its times include sorting."
         " Its scores are not public. We drew whole numbers with a long tail, of which"
@@ -336,7 +336,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         {
             "ratios": Figure(
                 f"The cost of ties in {QUERIES:,} lists of {JUDGED} documents, or in as many documents of longer lists;"
-                " the dashed line is no cost.",
+                " the dashed line is a ratio of 1.",
                 chart(rows),
             )
         },

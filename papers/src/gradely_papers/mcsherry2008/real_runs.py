@@ -208,7 +208,8 @@ def observations(moved: list[Record], reordered: list[Record]) -> list[Observati
     order = listed({name: ranges[name] for name in sorted(ranges, key=lambda name: -ranges[name])}, 4)
     return [
         Observation(
-            "How far does each measure move from the worst order to the best, averaged over all collections?", order
+            "How far does each measure move at most from the worst order to the best, averaged over all collections?",
+            order,
         ),
         *_observe_reorderings(reordered),
     ]

@@ -192,7 +192,7 @@ def grows(summary: Summary) -> Verdict:
 @claim(
     "abstract, §5",
     printed="words",
-    criterion=f"more than half of the lists differ by more than {FAR}, and both signs occur",
+    criterion=f"nDCG@10 and nDCGφ@10 differ by more than {FAR} for more than half of the lists, and both signs occur",
     quote="frequently under- or over-estimates its evaluation scores in light of the divergence of items' scores",
     split=by_lists,
 )

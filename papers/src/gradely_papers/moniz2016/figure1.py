@@ -141,7 +141,7 @@ def distinguished(part: tuple[Floats, str]) -> Verdict:
     scores, control = part
     value, extreme = relevance(scores, control), scores > upper_fence(scores)
     high, low = float(value[extreme].mean()), float(value[~extreme].mean())
-    here = f"mean φ {high:.3f} of {extreme.sum() / len(scores):.1f} extreme items, {low:.3f} of the others"
+    here = f"mean φ {high:.3f} of {extreme.sum() / len(scores):.1f} extreme items per sample, {low:.3f} of the others"
     return decide(high - low > CLEAR, here)
 
 
@@ -151,7 +151,7 @@ def observations(samples: dict[str, Floats]) -> list[Observation]:
     for control, label in CONTROLS.items():
         counts = {name: float((relevance(s, control) > CLEAR).sum(axis=1).mean()) for name, s in samples.items()}
         here = ", ".join(f"{count:.1f} of {ITEMS} on {name} scores" for name, count in counts.items())
-        out.append(Observation(f"How many items have a φ above {CLEAR} on average ({label})?", f"{here}."))
+        out.append(Observation(f"On average, how many items have a φ above {CLEAR} ({label})?", f"{here}."))
     return out
 
 

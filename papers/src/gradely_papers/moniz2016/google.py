@@ -218,7 +218,8 @@ RANKINGS, ITEMS, NEAR = 9_795, 107_590, 0.01
 @claim(
     "§4.2",
     printed="about 9,795 rankings for each topic; 107,590 items, of them 6,468 (6 %)",
-    criterion=f"the mean number of rankings and the number of items are within {NEAR:.0%}; the 6,468 are not counted",
+    criterion=f"the mean number of rankings and the number of items are within {NEAR:.0%} of those printed; the"
+    " 6,468 are not counted",
 )
 def size(evidence: Evidence) -> Verdict:
     """The numbers of rankings and items."""

@@ -128,11 +128,12 @@ def _observe_inversion(loss: Losses, name: str, inversion: str) -> Observation:
 
 
 def _observe_swap(loss: Losses, name: str, swap: str) -> Observation:
-    pairs = [(loss[swap, scores, name, GRADES], loss[swap, scores, name, PHI]) for scores in ("balanced", "imbalanced")]
-    losses = ", ".join(f"{grades:.5f} by grades and {phi:.5f} by φ" for grades, phi in pairs)
+    losses = ", ".join(
+        f"{loss[swap, scores, name, GRADES]:.5f} by grades and {loss[swap, scores, name, PHI]:.5f} by φ on {scores}"
+        for scores in ("balanced", "imbalanced")
+    )
     return Observation(
-        f"{name}: what is the loss if items 10 and 11 are swapped?",
-        f"The median loss is {losses} (balanced, imbalanced).",
+        f"{name}: what is the loss if items 10 and 11 are swapped?", f"The median loss is {losses} scores."
     )
 
 

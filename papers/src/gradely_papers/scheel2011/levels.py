@@ -142,7 +142,7 @@ SHARES = (0.0, 0.25, 0.5, 0.75)
 
 
 def leave_unused(rng: np.random.Generator, levels: int, share: float) -> Ints:
-    """Return items spread evenly over the levels that remain after a random share is left unused."""
+    """Return items spread evenly over the levels that remain if a share of them, drawn at random, is unused."""
     others = max(0, round((1 - share) * levels) - 2)
     used = np.sort(np.concatenate([[0, levels - 1], rng.permutation(np.arange(1, levels - 1))[:others]]))
     return used[list_in_order(len(used))]
@@ -203,7 +203,7 @@ FIGURES: dict[str, tuple[str, Draw]] = {
     "figure-5": ("Items spread unevenly, half of the levels unused", draw_uneven),
 }
 VARIANTS: dict[str, Draw] = {
-    "figure 5, without the lowest and the highest level in every list": draw_free,
+    "figure 5, with or without the lowest and the highest level": draw_free,
     "figure 4, levels numbered 1 … L": number_from_one(draw_uniform),
     "figure 5, levels numbered 1 … L": number_from_one(draw_uneven),
 }
@@ -367,7 +367,7 @@ LITTLE = f"µMAP and NDCNG move by less than {SMALL:.0%} of nDCG's move"
 @claim(
     "figure 5, §4",
     printed="it asks “how unused relevance levels influence”",
-    criterion=f"{LITTLE} when 0 to 75 % of the levels are unused",
+    criterion=f"{LITTLE} when 0 to about 75 % of the levels are unused",
     split=by_levels(UNUSED),
 )
 def unused(moves: dict[str, float]) -> Verdict:
@@ -440,7 +440,8 @@ def by_distance(losses: dict[int, float]) -> Verdict:
 @claim(
     "§4",
     printed="words",
-    criterion="on average over all thresholds, more than half of the swaps of items of different levels change nothing",
+    criterion="on average over all thresholds, more than half of the swaps of two items of different levels do not"
+    " change average precision",
     kind=THEOREM,
 )
 def constant(evidence: Evidence) -> Verdict:

@@ -293,7 +293,7 @@ def nearest(evidence: Evidence) -> Verdict:
     return decide(all(name == FEATURES[NEAREST] for _, name in best.values()), here)
 
 
-@claim("figure 7", printed=PEARSON, criterion="ours is the printed number after rounding")
+@claim("figure 7", printed=PEARSON, criterion="ours, rounded or truncated, is the printed number")
 def pearson(evidence: Evidence) -> Verdict:
     """TF and TF-IDF of the title correlate (Pearson)."""
     return decide(agrees(evidence.pearson, PEARSON), f"{evidence.pearson:.3f}")
@@ -507,7 +507,7 @@ def observations(records: Sequence[Record], letor: Sequence[Record]) -> list[Obs
     off = max(abs(record["LETOR 2.0"] - record["here"]) for record in letor)
     return [
         Observation(
-            "How does file order change MAP of IDF, which is equal for all documents of a query?",
+            "How does file order change MAP of IDF title, a feature that is equal for all documents of a query?",
             f"MAP is {value['order']:.4f} in file order, and {value['expected']:.4f} over all orders of ties.",
         ),
         Observation(

@@ -235,7 +235,7 @@ def judge_weights(evidence: Evidence) -> Verdict:
 
 @claim("table 2", printed="75 numbers; mean nDCG 0.28, 0.17, 0.39", criterion=AGREE)
 def judge_table_2(evidence: Evidence) -> Verdict:
-    """DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and their means."""
+    """DCG, ideal DCG and nDCG at ranks 1 to 8 for the gains of r, 2r and r/4, and mean nDCG."""
     return compare(evidence.second)
 
 
