@@ -18,8 +18,8 @@ from gradely.errors import InputError
 
 SpoolRows: TypeAlias = npt.NDArray[Any]
 PARTS = 256
-"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; one part of 30
-million keys fits into the cache"""
+"""number of parts that keys are sorted into: one per value of a byte, since bytes are sorted fast; if there are 30
+million keys, a part fits into the cache"""
 IN_MEMORY = 1 << 20
 """number of rows that are kept in memory: 8 MB of keys, and three times that while they are sorted"""
 NAMES_IN_MEMORY = 1 << 17

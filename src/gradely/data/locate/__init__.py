@@ -1,4 +1,4 @@
-"""Locate: find the judged documents of a run and their ranks, in whatever form the run is stored.
+"""Locate: find the judged documents of a run and their ranks, for runs of any kind.
 
 Only judged documents are looked up, and ranks are counted, so a run is never sorted as a whole. There are four ways,
 with the same result:
@@ -6,7 +6,7 @@ with the same result:
 - a dict of dicts is looked up in memory (find_in_dicts, below);
 - a table is matched with array operations, in parts that hold whole queries (locate/parts);
 - a table whose queries are not contiguous is read in two passes (locate/scattered), or sorted by query if duplicates
-  are merged or rankings looked at (locate/regrouped);
+  are merged or rankings are inspected (locate/regrouped);
 - an engine computes the ranks itself (LazyScores.find_hits).
 """
 
@@ -44,7 +44,7 @@ DOCUMENTS = 1 << 18
 FEW = 4
 """with fewer hits in a query, ranks are counted; with more, they are looked up in the sorted scores"""
 SEVERAL = 16
-"""number of sorted rankings from which on all are searched at the same time"""
+"""smallest number of sorted rankings for which all are searched at the same time"""
 Ranking: TypeAlias = Mapping[str, float]
 
 
@@ -58,7 +58,7 @@ def locate(
 ) -> Hits:
     """Return the hits of a run, for the queries and documents that are selected.
 
-    A run that answers none of the queries is refused.
+    Raise DataError if the run answers none of the queries.
     """
     hits = find_selected_hits(qrels, run, settings, threads, report, observe)
     if not len(hits.row) and not hits.answered.any():
@@ -109,7 +109,7 @@ def find_hits(
         return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
     try:
         return find_in_table(qrels, table, settings, threads or cores(), report, observe)
-    except IrregularText:  # reading line by line explains what is wrong
+    except IrregularText:  # reading line by line explains the error
         return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
 
 
@@ -268,7 +268,7 @@ def _look_up(qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking]) -> tuple
 
 
 def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floats) -> tuple[Ints, Ints]:
-    """Return, for scores `mine` of the rankings `which`, how many scores of the ranking are higher, how many equal."""
+    """Return the numbers of scores that are higher than each of `mine`, and equal to it, in its ranking `which`."""
     if len(start) > SEVERAL and _all_fall(scores, start):
         lower = end_of_better(start[which], stop[which], lambda at: scores[at] > mine)
         upto = end_of_better(start[which], stop[which], lambda at: scores[at] >= mine)
@@ -284,7 +284,7 @@ def count_above(scores: Floats, start: Ints, stop: Ints, which: Ints, mine: Floa
 
 
 def _count_in(ranking: Floats, mine: Floats) -> tuple[Any, Any]:
-    """Return how many scores of a ranking are higher than each of mine, and how many are equal."""
+    """Return the numbers of scores of a ranking that are higher than each of mine, and equal to it."""
     if len(mine) < FEW:
         few = mine.tolist()
         return [np.count_nonzero(ranking > x) for x in few], [np.count_nonzero(ranking == x) for x in few]
@@ -328,14 +328,14 @@ def find_hits_without(
 
 
 def _count(base: Ints, mine: npt.NDArray[np.integer], others: Ints) -> tuple[Ints, Ints]:
-    """Return how many of the others, of the same query, are less than each of mine, and how many are equal."""
+    """Return the numbers of others of the same query that are less than each of mine, and equal to it."""
     others = np.sort(others)
     first, low = np.searchsorted(others, base), np.searchsorted(others, base + mine)
     return low - first, np.searchsorted(others, base + mine, "right") - low
 
 
 def join_documents(qrels: Qrels, excluded: Qrels) -> tuple[Qrels, Bools, Ints]:
-    """Return the union of judged and excluded documents, whether each one is excluded, and its row in the qrels.
+    """Return the union of judged and excluded documents, flags of the excluded ones, and rows in the qrels.
 
     Documents that are not judged have rows beyond the last one; labels are not kept.
     """

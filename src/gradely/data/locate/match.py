@@ -21,14 +21,14 @@ from gradely.data.qrels import Qrels
 UNKNOWN = -1
 """index of a query that has no judgments"""
 MANY = 4
-"""with more judgments per line than this, lines are searched among the judgments of their own queries; measured"""
+"""with more judgments per line than this, lines are searched among the judgments of their own queries, as measured"""
 
 
 class Judgments:
     """Judgments with hashes of their queries and documents."""
 
     def __init__(self, qrels: Qrels) -> None:
-        """Hold the judgments; hash their names, unless the reader has done it."""
+        """Store the judgments; hash their names, unless the reader has done it."""
         self.qrels, self.queries, self.docs = qrels, as_tokens(qrels.queries), as_tokens(qrels.docs)
         self.hash, self.key = qrels.hashes or self._hash_names()
         """hashes of the queries, and keys of the documents, which are hashes of query and document together"""
@@ -69,7 +69,7 @@ class Judgments:
         return {self.queries.bytes_at(i): i for i in np.flatnonzero(is_among(self.hash, self._shared)).tolist()}
 
     def _look_up(self, query: Words) -> Ints:
-        """Return the likely index of each query by its hash; queries mostly come in the order of the judgments."""
+        """Return the likely index of each query by its hash; most runs have queries in the order of the judgments."""
         if not len(query):
             return np.array([], np.int64)
         first = self.order[min(int(np.searchsorted(self.sorted, query[0])), len(self.order) - 1)]
@@ -78,7 +78,7 @@ class Judgments:
         return self.order[np.minimum(np.searchsorted(self.sorted, query), len(self.order) - 1)]
 
     def confirm(self, row: Ints, query: Ints, text: Bytes, start: Ints, stop: Ints) -> Bools:
-        """Return which rows are judgments of the given query and document, compared byte for byte."""
+        """Return flags of the rows that are judgments of the given query and document, compared byte for byte."""
         first, last = self.qrels.start[query], self.qrels.start[query + 1]
         right: Bools = (query != UNKNOWN) & (first <= row) & (row < last) & (self.docs.size[row] == stop - start)
         here = np.flatnonzero(right)
@@ -88,7 +88,7 @@ class Judgments:
         return right
 
     def match(self, query: Ints, size: Ints, key: Words) -> tuple[Ints, Ints]:
-        """Return the lines whose key is that of a judgment, and the rows of these judgments, yet to be confirmed.
+        """Return the lines with the key of a judgment, and the rows of these judgments; matches must be confirmed.
 
         The arguments are the queries of the lines, by index, the number of lines of each, and the keys of the lines.
         """
@@ -168,7 +168,7 @@ class Judgments:
 
 
 def _all_pairs(key: Words, judged: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Return all pairs of lines and rows with the same key; only keys that many judgments share get here."""
+    """Return all pairs of lines and rows with the same key, for keys that many judgments share."""
     order = np.argsort(judged, kind="stable")
     low, high = (np.searchsorted(judged[order], key, side) for side in ("left", "right"))
     return np.repeat(np.arange(len(key)), high - low), rows[order][ranges(low, high - low)]

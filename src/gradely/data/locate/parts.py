@@ -35,7 +35,7 @@ from gradely.settings import Settings
 
 
 class TablePart(Protocol):
-    """One part of a table, as Table.map_parts gives it to a function: lines of a file, or rows of a frame."""
+    """One part of a table, as Table.map_parts passes it to a function: lines of a file, or rows of a frame."""
 
     @property
     def number(self) -> int:
@@ -50,7 +50,7 @@ class Lines(NamedTuple):
 
     text: Bytes
     start: Ints
-    """where the name of each document begins"""
+    """start of the name of each document"""
     stop: Ints
     score: Floats
     key: Words
@@ -64,7 +64,7 @@ class Lines(NamedTuple):
 
     @property
     def judged(self) -> Bools:
-        """Which of the queries have judgments."""
+        """Flags of the queries with judgments."""
         flags: Bools = self.query != UNKNOWN
         return flags
 
@@ -77,13 +77,13 @@ class Lines(NamedTuple):
         return self.name.take(np.flatnonzero(~self.judged))
 
     def documents(self, settings: Settings, line: Ints, base: int = 0) -> Documents:
-        """Return what is needed to break ties between some lines; `base` lines come before the part."""
+        """Return some lines as Documents, to break ties; `base` lines come before the part."""
         names = Ids(self.text, self.start[line], self.stop[line])
         return Documents.of(settings, names, line + base, self.name, self.owner(line))
 
 
 class PartHits(NamedTuple):
-    """What remains of a part: its queries, and its judged documents."""
+    """The result of a part: its queries, and its judged documents."""
 
     query: Ints
     size: Ints
@@ -92,7 +92,7 @@ class PartHits(NamedTuple):
     hits: tuple[npt.NDArray[np.int32], ...]
     """query, row, above, tied and, if ties are broken, place of each judged document"""
     seen: Any = None
-    """what the observer returned for the lines"""
+    """the result of the observer for the lines"""
 
 
 class RunQueries:
@@ -119,10 +119,10 @@ class Observer(Protocol):
     """Collects something from the lines of a run while it is read, in whole queries, each in rank order."""
 
     def look(self, lines: Lines) -> Any:
-        """Return what is needed from some lines; on any thread or process, so it must not change the observer."""
+        """Return data from some lines; called on any thread or process, so it must not change the observer."""
 
     def add(self, seen: Any) -> None:
-        """Keep what `look` returned; called in the order of the lines."""
+        """Add a result of `look`; called in the order of the lines."""
 
 
 def find_in_part(
@@ -206,7 +206,7 @@ def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
 
 
 def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
-    """Return how many of the tied lines first … last - 1 come before each line."""
+    """Return the number of the tied lines first … last - 1 that come before each line."""
     if ORDERS[settings.ties].by_line:
         return line - first
     out = np.zeros(len(line), np.int64)

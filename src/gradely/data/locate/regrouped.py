@@ -1,7 +1,7 @@
 """Tables whose queries are not contiguous, as parts with whole queries: rows are sorted into a temporary file by query.
 
-Duplicates can be merged, and rankings looked at, only in whole queries. Rows of a query keep their order, so values are
-the same to the last bit as if the queries were contiguous.
+Merging duplicates and inspecting rankings requires whole queries. Rows of a query keep their order, so values are the
+same to the last bit as if the queries were contiguous.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,11 +26,11 @@ class WholeQueries:
     """The rows of some queries."""
 
     def __init__(self, number: int, rows: NamedRows) -> None:
-        """Take the number of parts before it, and the rows: query, document and score."""
+        """Store the number of parts before it, and the rows: query, document and score."""
         self.number, self._rows = number, rows
 
     def columns(self) -> Triples:
-        """Return the rows, those of a query together."""
+        """Return the rows, with those of each query contiguous."""
         (query, document), value = self._rows
         order = np.argsort(number_ids(query)[0], kind="stable")
         return Triples(query.take(order), document.take(order), value[order])

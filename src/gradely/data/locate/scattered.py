@@ -23,7 +23,7 @@ from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.settings import Settings
 
 CHANCE = 1000
-"""number of keys that lines may share by accident: a billion lines share 0.03 on average"""
+"""largest number of keys that lines may share by accident; a billion lines share 0.03 on average"""
 
 
 def find_repeats(keys: Spool) -> Words:
@@ -62,7 +62,7 @@ Pass: TypeAlias = Callable[[Callable[[TablePart], Any]], Iterator[Any]]
 
 
 class Look(NamedTuple):
-    """What the first pass keeps of a part."""
+    """The data that the first pass keeps of a part."""
 
     key: Words
     query: Ints
@@ -83,11 +83,11 @@ class Judged(NamedTuple):
     row: Ints
     score: Floats
     docs: Documents | None
-    """what is needed to break ties between them, if ties are broken"""
+    """the same documents as Documents, if ties are broken"""
 
 
 class Pieces(NamedTuple):
-    """What the first pass found in all parts."""
+    """The results of the first pass over all parts."""
 
     base: list[int]
     """number of lines before each part, and in total"""
@@ -171,7 +171,7 @@ def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, scor
 
 
 def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
-    """Return what is needed to break ties between judged documents."""
+    """Return judged documents as Documents, to break ties."""
     docs = judgments.docs
     names = Ids.of(Tokens(docs.text, docs.start[row], docs.size[row]))
     return Documents.of(settings, names, line, Ids.of(judgments.queries), query)

@@ -71,7 +71,7 @@ class CsvTable(Table):
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
 
     def _check_header(self, header: list[str], delimiter: str) -> None:
-        """Refuse a first line that is no header, since it names no query and holds numbers; refuse columns of ragas."""
+        """Raise InputError for a first line that is no header, since it contains numbers, and for columns of ragas."""
         from gradely.data.read.exports import ROWS, is_ragas
 
         if is_ragas(header):
@@ -106,7 +106,7 @@ class CsvTable(Table):
         return fields[self.layout.query] if self.layout.query < len(fields) else b""
 
     def plain(self) -> Values:
-        """Read the file line by line, and explain what is wrong with it."""
+        """Read the file line by line, with errors that name the line."""
         rows, layout, count, unrated = Collector(self.name, self.duplicates), self.layout, 0, 0
         for line, row in self.records():
             count += 1
@@ -238,7 +238,7 @@ class CsvPiece:
         return Triples(query, document, -value if layout.sign < 0 else value)
 
     def _column(self, at: int) -> tuple[Ints, Ints]:
-        """Return where a field of each line begins and ends."""
+        """Return the start and end of a field in each line."""
         return self.start[:, at] + self.piece.start, self.stop[:, at] + self.piece.start
 
 
@@ -250,7 +250,7 @@ def _check_utf8(text: Bytes) -> None:
 
 
 def _cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
-    """Return where the fields of all lines begin and end, [lines, fields], without the quotes around a field."""
+    """Return the start and end of the fields of all lines, [lines, fields], without the quotes around a field."""
     quote = text == QUOTE
     quotes = int(np.count_nonzero(quote))
     if quotes % 2:

@@ -66,7 +66,7 @@ def as_scores(rankings: Mapping[Any, Any], name: str, duplicates: str = "error")
 
 
 class Ranked(dict[str, float]):
-    """A ranking that came without scores; its numbers are ranks, counted from the last."""
+    """A ranking without scores; its numbers are ranks, counted from the last."""
 
 
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
@@ -120,7 +120,7 @@ def _is_series_of_numbers(docs: Any) -> bool:
 
 
 def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> dict[str, float]:
-    """Return {document: score} of one query; refuse duplicates."""
+    """Return {document: score} of one query; raise DataError for duplicates."""
     docs, scores, scored = _split_ranking(ranking, name, query)
     values = zip(_distinct(docs, name, query), scores, strict=True)
     return dict(values) if scored else Ranked(values)
@@ -137,7 +137,7 @@ def _merge_duplicates(ranking: Sequence[Any] | AbstractSet[Any], query: str, row
 def _split_ranking(
     ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str
 ) -> tuple[Sequence[Any], Sequence[float], bool]:
-    """Return documents and scores, and whether the ranking has scores; without them, these are ranks from the last."""
+    """Return the documents, their scores or else ranks counted from the last, and true if the ranking has scores."""
     if isinstance(ranking, AbstractSet):
         raise DataError(f"{name}: query {clip(query)}: a set has no order; give a list, or {{document: score}}")
     if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):

@@ -1,7 +1,7 @@
 """Exports: the files and objects of other tools, as rows of query, document and number.
 
-Each tool has one entry, which recognises its content (parsed JSON, a dict, rows) and says how to convert it to qrels
-and to a run, or why that is impossible and what to give instead.
+Each tool has one entry, which recognises its content (parsed JSON, a dict, rows) and has functions to convert it to
+qrels and to a run, or a text that says why this is impossible and what to use instead.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -19,18 +19,18 @@ Convert: TypeAlias = Callable[[Any], Iterator[Row]]
 """converts content to rows"""
 
 NAMES = {"label": "qrels", "score": "a run"}
-"""what each kind of number belongs to"""
+"""the kind of data by the kind of its numbers"""
 
 
 class Export(NamedTuple):
-    """What a tool exports."""
+    """The export format of a tool."""
 
     title: str
     recognise: Callable[[Any], bool]
     label: Convert | str
-    """how to convert it to qrels, or what to give instead"""
+    """converts it to qrels, or a text that says what to use instead"""
     score: Convert | str
-    """how to convert it to a run, or what to give instead"""
+    """converts it to a run, or a text that says what to use instead"""
     note: Mapping[str, str] = {}
     """a note about it, by the kind of its numbers"""
 
@@ -146,7 +146,7 @@ def _opensearch_ratings(content: Any) -> Iterator[Row]:
 
 
 def _groups(content: Any) -> Iterator[Any]:
-    """Yield what has queries and relevant documents: the file itself, its groups, and the groups of its topics."""
+    """Yield the objects with queries and relevant documents: the file, its groups, and the groups of its topics."""
     yield content
     for part in (*content.get("topics", ()), *content.get("query_groups", ())):
         if isinstance(part, Mapping):
@@ -189,7 +189,7 @@ def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def unwrap(value: Any, kind: str) -> Any:
-    """Return what an object of another library holds (a dataframe, a dict or a list), or the object itself if unknown.
+    """Return the dataframe, dict or list in an object of another library, or the object itself if it is unknown.
 
     ranx has dicts, Hugging Face and ragas data sets become frames, LlamaIndex has dicts as attributes, clients of
     Elasticsearch have a body, and a pandas Series has its queries and documents in its index.
@@ -254,7 +254,7 @@ OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
 
 
 def _are_ragas_rows(content: Any) -> bool:
-    """True for rows of ragas: objects with a question and what was, or should have been, retrieved."""
+    """True for rows of ragas: objects with a question and its retrieved or reference contexts."""
     return _are_lists(content) and bool(content) and is_ragas(content[0])
 
 
@@ -292,7 +292,7 @@ def _is_chroma(content: Any) -> bool:
 
 
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
-    """Yield each question with its ids, or with its texts if it has no ids; refuse a duplicate question."""
+    """Yield each question with its ids, or its texts if it has no ids; raise InputError for duplicate questions."""
     numbers: dict[Any, int] = {}
     for number, row in enumerate(content, 1):
         found = [list(row[name]) for name in names if row.get(name) is not None]
@@ -319,7 +319,7 @@ def _ragas_retrieved(content: Any) -> Iterator[Row]:
 MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
 ONE_SPLIT = "give one of its splits, like data['test']"
 ROWS = "give its rows, one object per line: JSON Lines"
-"""what to give in place of columns"""
+"""advice for a table by columns"""
 TABLE = f"{ROWS}, as to_json(orient='records', lines=True) of pandas writes them, or the dataframe itself"
 NO_IDS = "it does not say which query each part answers: give {query: response}, with a name for each query"
 ONE_QUERY = "it answers one query only: give {query: response}, with a name for each query"

@@ -1,4 +1,4 @@
-"""Formats: how a file is recognised, and which reader opens it.
+"""Formats: functions that recognise a file, and the readers that open it.
 
 A reader takes a Source and returns its content: a Table, which is read in parts, or, if the format has to be read as a
 whole, {query: {document: value}}. A new format is a reader and an entry in FORMATS.
@@ -17,24 +17,24 @@ from gradely.errors import InputError, did_you_mean
 
 
 class ReadOptions(NamedTuple):
-    """How a file is to be read."""
+    """Options for reading a file."""
 
     kind: str
-    """what its numbers are: label or score"""
+    """the kind of its numbers: label or score"""
     columns: Names | None = None
     """the columns of a table, if the caller names them"""
     duplicates: str = "error"
-    """what to do with duplicate documents"""
+    """how to merge duplicate documents, or "error" to raise an error"""
     feature: int | None = None
     """for a LETOR file: the feature to rank by"""
     ascending: bool = False
-    """for a LETOR file: whether low values of the feature are best"""
+    """for a LETOR file: true if low values of the feature are best"""
     split: str | None = None
     """for MTEB predictions: the split to read, like test or default/test"""
 
 
 Contents: TypeAlias = Table | Scores
-"""what a reader returns"""
+"""the result of a reader"""
 
 
 def _open_trec(source: Source, options: ReadOptions) -> Contents:
@@ -126,7 +126,7 @@ class Format(NamedTuple):
     suffixes: tuple[str, ...]
     """file name extensions of this format"""
     fits: Callable[[Source], bool]
-    """returns whether a file looks like this format, mostly by its first bytes"""
+    """returns true if a file looks like this format, usually by its first bytes"""
     open: Callable[[Source, ReadOptions], Contents]
     """opens a file; it may be read later"""
 
@@ -165,7 +165,7 @@ BINARY = {
     b"\x80\x05": PICKLE,
     b"\xd0\xcf\x11\xe0": "a spreadsheet, which is not read: save the sheet as CSV",
 }
-"""what binary files are, by their first bytes, and what to give instead"""
+"""descriptions of binary formats by their first bytes, with advice for errors"""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 """extensions of compressed files"""
 

@@ -52,7 +52,7 @@ class FrameTable(MemoryTable):
     def __init__(
         self, native: Any, kind: str, name: str, columns: Names | None = None, duplicates: str = "error"
     ) -> None:
-        """Pick the columns; refuse a frame without rows."""
+        """Pick the columns; raise DataError for a frame without rows."""
         import narwhals.stable.v2 as nw
 
         super().__init__(name, kind, duplicates)
@@ -212,7 +212,7 @@ def parquet_files(source: Source) -> list[Source]:
 
 @contextmanager
 def open_parquet(source: Source) -> Iterator[Any]:
-    """Open a Parquet file; refuse other files."""
+    """Open a Parquet file; raise InputError for other files."""
     pa, parquet = (optional(module, "pyarrow", "parquet") for module in ("pyarrow", "pyarrow.parquet"))
     with source.unpack() as file:
         try:

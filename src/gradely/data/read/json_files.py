@@ -106,7 +106,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
 
 
 def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
-    """Return rows of ragas as a table, or None for other content, of which only one row is read."""
+    """Return rows of ragas as a table, or None for other content, which is detected by its first row."""
     rows = (parse_json(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
     first = next(rows)
     return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
@@ -152,7 +152,7 @@ def _object(content: Any, name: str) -> dict[str, Any]:
 
 
 def parse_json(text: str, name: str) -> Any:
-    """Return the content of JSON; refuse invalid JSON and duplicate keys."""
+    """Return the content of JSON; raise InputError for invalid JSON and duplicate keys."""
     import json
 
     try:

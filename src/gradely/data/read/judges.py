@@ -22,7 +22,7 @@ def read_judges(
     duplicates: str = "error",
     threads: int | None = None,
 ) -> dict[str, Qrels]:
-    """Return the qrels of each judge by name; refuse a single judge.
+    """Return the qrels of each judge by name; raise DataError for a single judge.
 
     `qrels` is {name: qrels}, a list of files, or a table (a file, a dataframe or records). `raters` are the columns of
     a table that hold labels, one per rater.
@@ -62,7 +62,7 @@ def _are_paths(qrels: Any) -> bool:
 
 
 def _check_named(qrels: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Refuse {query: {document: label}}, which is the qrels of one judge."""
+    """Return the qrels by judge; raise DataError for {query: {document: label}}, the qrels of a single judge."""
     first = next(iter(qrels.values()), None)
     if isinstance(first, Mapping) and not any(isinstance(of, Mapping | list) for of in first.values()):
         raise DataError("give the judges by name, {'nist': qrels, 'gpt4o': qrels}; these are the qrels of one judge")

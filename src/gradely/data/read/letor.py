@@ -71,7 +71,7 @@ def _hint(source: Source, line: bytes) -> str:
 
 
 def sizes_file(path: str) -> str | None:
-    """Return the file of group sizes beside a file, if there is one."""
+    """Return the file of group sizes next to a file, or None."""
     stem = os.path.splitext(path)[0]
     names = [base + ending for base in (path, stem) for ending in SIZES]
     return next((name for name in names if os.path.isfile(name)), None)

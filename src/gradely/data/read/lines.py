@@ -1,4 +1,4 @@
-"""Text line by line: the plain way to read, which explains what is wrong, and on which line.
+"""Text line by line: the plain way to read, which explains each error with the number of its line.
 
 Readers of all formats gather their values in a Collector. Lines of TREC text have a Layout; their fields are separated
 by blanks or tabs.
@@ -21,16 +21,16 @@ class Values(dict[str, Mapping[str, float]]):
     """{query: {document: number}}, with notes about how it was read."""
 
     whole = False
-    """whether all queries were whole numbers"""
+    """true if all queries were whole numbers"""
     notes: Sequence[str] = ()
     """assumptions made when it was read"""
 
 
 class Collector:
-    """Collects values line by line, and refuses or merges duplicate documents."""
+    """Collects values line by line; duplicate documents are merged or raise an error."""
 
     def __init__(self, name: str, duplicates: str = "error") -> None:
-        """Start empty; `name` is the file in error messages, `duplicates` what to do with duplicate documents."""
+        """Start empty; `name` is the file in error messages, `duplicates` says how to merge duplicate documents."""
         self.name, self.duplicates = name, duplicates
         self.values: dict[str, dict[str, float]] = {}
         self.merged = 0
@@ -66,7 +66,7 @@ class Collector:
 
 
 def to_number(source: Source, kind: str, number: int, text: str) -> float:
-    """Return a value; refuse anything but a finite number."""
+    """Return a value; raise InputError or DataError for anything but a finite number."""
     try:
         value = float(text) if "_" not in text else None
     except ValueError:
@@ -137,17 +137,17 @@ def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
 
 
 class Scan(NamedTuple):
-    """What can be read of a file, and what cannot."""
+    """The valid lines of a file, and the errors in others."""
 
     values: dict[str, dict[str, float]]
     ranks: "dict[str, array[float]]"
     """the rank column of a run, in the order of the values; NaN if it is not a number"""
     wrong: list[str]
-    """what is wrong with each line that cannot be used"""
+    """the error of each invalid line"""
 
 
 def scan(source: Source, layout: Layout, report: Report) -> Scan:
-    """Return what can be read and, for each line that cannot, what is wrong with it."""
+    """Return the values of valid lines, and the errors of the others."""
     rows, wrong = Collector(source.name), list[str]()
     ranks: dict[str, array[float]] = {}
     for number, line in source.lines(report):
@@ -187,7 +187,7 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
 
 
 def _hint(layout: Layout, width: int) -> str:
-    """Return a hint at what a line of another width may be."""
+    """Return a hint for a line with another number of fields, or ''."""
     if layout is QRELS and width >= RUN.width:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width:

@@ -19,9 +19,9 @@ CHOSEN = {
 def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_match: bool = True) -> Run:
     """Return a run of documents from a run of passages.
 
-    The document is what the first group of a regular expression matches in the name of a passage; names that do not
-    match are kept. The best passage of a document counts, unless `duplicates` says otherwise. With `some_match`, a
-    pattern that matches no name at all is refused.
+    The name of the document is the match of the first group of a regular expression in the name of a passage; names
+    that do not match are kept. The best passage of a document counts, unless `duplicates` says otherwise. With
+    `some_match`, a pattern that matches no name at all is an error.
 
     >>> merge_passages(Run({"q": {"d1#0": 0.2, "d1#1": 0.9, "d2": 0.5}}), "(.*)#").scores
     {'q': {'d1': 0.9, 'd2': 0.5}}
@@ -60,7 +60,7 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
 def compile_pattern(pattern: str) -> Callable[[str], str | None]:
     """Return a function from the name of a passage to that of its document, or None if the pattern does not match.
 
-    A pattern that does not mark the part that names the document is refused.
+    Raise InputError for a pattern that does not mark the name of the document.
     """
     try:
         expression = re.compile(pattern)

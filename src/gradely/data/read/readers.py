@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 ARRAYS = "; for arrays, there is evaluate_arrays(scores, labels, group=sizes)"
 TABLES = "; it holds many tables, so give one of them: {}.table('run')"
 WEIGHTS = {"document": "subtopic", "label": "weight"}
-"""names of the columns in a table of subtopic weights, in which subtopics take the place of documents"""
+"""names of the columns in a table of subtopic weights, in which subtopics are read as documents"""
 HINTS = {
     **dict.fromkeys(("numpy", "torch", "jax", "jaxlib", "cupy"), ARRAYS),
     "duckdb": TABLES.format("connection"),
     "pyspark": TABLES.format("spark"),
 }
-"""what to do instead, by the library of an object that cannot be read"""
+"""advice by the library of an object that cannot be read"""
 
 
 def read_qrels(
@@ -47,12 +47,12 @@ def read_qrels(
     """Read qrels: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
 
     `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is recognised.
-    `columns` says what a table calls its columns, where their names are unusual: {"query": "uid", "document": "iid",
-    "label": "clicks"}. A table without labels holds relevant documents, each with label 1.
+    `columns` gives the names of the columns of a table if they are unusual: {"query": "uid", "document": "iid",
+    "label": "clicks"}. A table without labels contains relevant documents, each with label 1.
     `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
-    `subtopics=True` reads judgments by subtopic: the second field of TREC diversity qrels, a column subtopic, or
-    {query: {document: {subtopic: label}}}, which is read so in any case. In place of True, it may be the weights of the
-    subtopics: {query: {subtopic: weight}}, a table of query, subtopic and weight, or a file of these.
+    `subtopics=True` reads judgments by subtopic: from the second field of TREC diversity qrels, a column subtopic, or
+    {query: {document: {subtopic: label}}}, which is always read by subtopic. Instead of True, it may be the weights of
+    the subtopics: {query: {subtopic: weight}}, a table of query, subtopic and weight, or a file with these fields.
 
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
@@ -96,7 +96,7 @@ def weigh_subtopics(qrels: Qrels, weights: Any) -> Qrels:
 
 
 def read_subtopic_weights(weights: Any) -> dict[str, dict[str, float]]:
-    """Return {query: {subtopic: weight}} from a table of these three, or from text with three fields in a line."""
+    """Return {query: {subtopic: weight}} from a table of query, subtopic and weight, or text with three fields."""
     source = Source(weights) if isinstance(weights, str | os.PathLike) else None
     if source is not None and format_of(source) == "trec":
         return read_weight_lines(source)
@@ -120,11 +120,11 @@ def read_run(
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
-    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages of a document become the document,
-    with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and `ascending` says that
-    low values are best. `split` is that of predictions of MTEB, which hold several: test, or default/test.
-    `document_pattern`, a regular expression like "^(.*)#", makes documents of passages: what its group matches in the
-    name of a passage is the document, which has the score of its best passage.
+    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages with the name of their document
+    become one document with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and
+    `ascending` is true if low values are best. `split`, such as test or default/test, chooses one of the splits in
+    predictions of MTEB. `document_pattern`, a regular expression like "^(.*)#", turns passages into documents: the
+    match of its group in the name of a passage is the document, which has the score of its best passage.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
@@ -193,7 +193,7 @@ def trec_table(run: Run) -> "TrecTable | None":
 
 
 def files_at(path: str) -> list[str]:
-    """Return the files behind a path: the file itself, with its file of group sizes if any, or those of a folder."""
+    """Return the files that are read for a path: the file and its file of group sizes, if any, or those of a folder."""
     if not os.path.isfile(path) and is_folder_or_pattern(path):
         from gradely.data.read.frames import parquet_files
 
@@ -206,7 +206,7 @@ def files_at(path: str) -> list[str]:
 
 
 def _hold(contents: Contents) -> Any:
-    """Return the scores of a run; those of a table are read when they are needed."""
+    """Return the scores of a run; a table is not read until they are needed."""
     return TableScores(contents) if not isinstance(contents, dict) and isinstance(contents, Table) else contents
 
 
@@ -262,7 +262,7 @@ def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> 
 
 
 def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
-    """Refuse a dict of several runs where one run is expected: its values are paths or rankings by query."""
+    """Raise DataError for a dict of several runs, whose values are paths or rankings by query."""
     first = next(iter(runs.values()), None)
     inside = next(iter(first.values()), None) if isinstance(first, MAPPING) else None
     if isinstance(first, MAPPING) and isinstance(inside, MAPPING):
@@ -280,7 +280,7 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
 
 
 def _refuse(value: Any, kind: str) -> str:
-    """Return why an object cannot be read, and what to give instead."""
+    """Return the error for an object that cannot be read, with advice."""
     if hasattr(value, "read"):
         path = getattr(value, "name", None)
         give = "records, or a file that holds the text" if path is None else f"its path, {path!r}"

@@ -26,7 +26,7 @@ QUERIES, DOCUMENTS, SCORES = (frozenset(map(normalize, ROLES[role])) for role in
 SAMPLE = 1000
 """number of records whose ranks are kept, to be compared with the scores"""
 NESTED_ID = ("id", "_id")
-"""names of the document of a result that has none of the usual names"""
+"""names of the document id in a result without any of the usual names"""
 
 
 def sample_records(records: Sequence[Record]) -> Cells:
@@ -119,7 +119,7 @@ def _numbers(record: Record) -> Cells:
 
 
 def flat_records(records: Sequence[Any], name: str, *, ranked: bool = False) -> list[Record]:
-    """Return records as dicts, one per result, as `flatten` returns them; refuse other objects."""
+    """Return records as dicts, one per result, as `flatten` returns them; raise InputError for other objects."""
     flat: list[Record] = []
     for number, entry in enumerate(records, 1):
         record = as_record(entry) if _is_record(entry) else None
@@ -155,7 +155,7 @@ class RecordTable(MemoryTable):
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
-        """Refuse a record with a label if the first one has none."""
+        """Raise InputError for a record with a label if the first one has none."""
         for number, record in enumerate(records, 1):
             if record.keys() != records[0].keys():
                 names = [key for key in record if isinstance(key, str)]

@@ -14,7 +14,7 @@ JUDGED = "give qrels, with the documents that are relevant"
 
 
 class Engine(NamedTuple):
-    """How a search engine names the parts of a response: a path of keys or attributes, from the outside in."""
+    """The paths of keys or attributes, from the outside in, to the parts of a response of a search engine."""
 
     hits: tuple[str, ...]
     document: tuple[str, ...]
@@ -96,7 +96,7 @@ def as_record(value: Any) -> Mapping[str, Any] | None:
 
 
 def _find(value: Any, path: Sequence[str]) -> Any:
-    """Return what is at the end of a path of keys or attributes, None if there is no such path."""
+    """Return the value at the end of a path of keys or attributes, or None if there is no such path."""
     for key in path:
         value = value.get(key) if isinstance(value, Mapping) else getattr(value, key, None)
     return value if path else None

@@ -134,7 +134,7 @@ def _records_of_file(source: Source, form: str) -> Iterator[tuple[str, Mapping[s
 
 
 def _rows_of_trec(source: Source) -> Iterator[Row]:
-    """Yield the judgments of TREC qrels; refuse those whose second field is meaningless, as in most collections."""
+    """Yield the judgments of TREC qrels; raise InputError if the second field is meaningless, as in most qrels."""
     subtopics: set[str] = set()
     for number, line in source.lines():
         query, document, label = fields(source, QRELS, number, line)
@@ -169,7 +169,7 @@ def _rows_of_object(value: Any, name: str, options: ReadOptions, notes: list[str
 def _rows_of_dict(labels: Mapping[Any, Any], name: str) -> Iterator[Row]:
     """Yield the judgments of {query: {document: {subtopic: label}}}; subtopics are text.
 
-    Numbers are refused, since {0: 0.2, 1: 0.8} looks like label probabilities.
+    Numbers as subtopics are an error, since {0: 0.2, 1: 0.8} looks like label probabilities.
     """
     for query, documents in labels.items():
         if not isinstance(documents, MAPPING):
@@ -215,7 +215,10 @@ def _pick_columns(
 
 
 def _collect(rows: Iterable[Row], duplicates: str) -> tuple[Labels, int]:
-    """Return all judgments; refuse or merge duplicates for the same document and subtopic, and count merged ones."""
+    """Return all judgments and the number of merged duplicates.
+
+    Duplicates for the same document and subtopic are merged or raise DataError.
+    """
     labels: Labels = {}
     merged = 0
     for row in rows:

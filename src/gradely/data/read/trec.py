@@ -1,8 +1,8 @@
 """TREC files: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
 
-There are two ways to read them, with the same results. The plain way reads line by line (lines) and explains what is
-wrong; small files are read this way. The fast way works on pieces of a few megabytes with array operations
-(trec_pieces), and leaves irregular text (fields, numbers, characters, duplicates) to the plain way.
+There are two ways to read them, with the same results. The plain way reads line by line (lines) and explains errors;
+small files are read this way. The fast way works on pieces of a few megabytes with array operations (trec_pieces), and
+leaves irregular text (fields, numbers, characters, duplicates) to the plain way.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ class TrecTable(Table):
     explains = True
 
     def __init__(self, source: Source, kind: str, duplicates: str = "error", dialect: "Dialect | None" = None) -> None:
-        """Hold the file; nothing is read yet. A dialect says what the fast way accepts in addition to regular lines."""
+        """Store the file; nothing is read yet. With a dialect, the fast way accepts more than regular lines."""
         super().__init__(source.name, kind, duplicates)
         self.dialect = dialect
         self.source, self.layout = source, QRELS if kind == "label" else RUN
@@ -39,7 +39,7 @@ class TrecTable(Table):
         return self.source.is_small
 
     def plain(self) -> Values:
-        """Read the file line by line, and explain what is wrong with it."""
+        """Read the file line by line, with errors that name the line."""
         values = read(self.source, self.layout, self.duplicates)
         self.notes = list(values.notes)
         return values

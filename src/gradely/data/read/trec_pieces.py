@@ -36,11 +36,11 @@ T = TypeVar("T")
 RANGE = 1 << 24
 """bytes of a range: few enough that all workers finish at about the same time, and many more than a query has"""
 LARGE = 1 << 28
-"""bytes of a file from which on the cost of starting processes is negligible"""
+"""size of a file, in bytes, for which the cost of starting processes is negligible"""
 FEW = 4
 """number of workers up to which threads are as fast as processes"""
 BLOCK = 1 << 16
-"""bytes that are read at a time to find where a query begins"""
+"""bytes that are read at a time to find the start of a query"""
 
 
 def map_text(
@@ -61,7 +61,7 @@ def map_text(
     if whole_queries and (processes := count_processes(source, threads)):
         try:
             return iter(map_ranges(source, use, processes, report))
-        except WorkerFailed:  # threads will do the work, or report what is wrong
+        except WorkerFailed:  # threads do the work, or report the error
             pass
     return map_pieces(source, use, threads, report, whole_queries=whole_queries)
 
@@ -116,7 +116,7 @@ def _map_range(
 
 
 def next_query(file: DiskFile, at: int, start: int) -> int:
-    """Return where the next query after a position begins; the start and the end of the text stay.
+    """Return the start of the next query after a position; the start and the end of the text are returned unchanged.
 
     It depends only on the position, so the end of one range is the start of the next. If the lines of a query are not
     contiguous, the query will appear in two ranges.
@@ -140,7 +140,7 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
 
 
 QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
-"""positions of the fields; that of the score is in the layout of a run, and few qrels have subtopics"""
+"""positions of the fields of qrels, of which few have subtopics; the layout of a run has the position of the score"""
 
 
 class TrecPiece(NamedTuple):
@@ -167,7 +167,7 @@ READ_AT_ONCE = 1 << 24
 
 
 class Columns(NamedTuple):
-    """What is kept of every line; pieces write into their section, so nothing is held twice."""
+    """The data of every line; pieces write into their section, so nothing is stored twice."""
 
     doc: npt.NDArray[np.uint32] | Ints
     size: npt.NDArray[np.uint16]
@@ -180,7 +180,7 @@ class Columns(NamedTuple):
 
 
 class PieceQueries(NamedTuple):
-    """What is kept of the queries of a piece."""
+    """The data of the queries of a piece."""
 
     lines: int
     first: Ints
@@ -264,7 +264,7 @@ def _gather(
 
 
 def _load(source: Source, threads: int) -> tuple[Bytes, int]:
-    """Return the whole text with padding around it, and where it ends."""
+    """Return the whole text with padding around it, and its end."""
     with source.stream() as stream:
         buffer = Buffer(source.size + 1)
         filled = PAD + _read_ranges(stream, buffer.view[PAD:], threads)
