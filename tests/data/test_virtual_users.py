@@ -38,7 +38,7 @@ def test_scores_below_0_are_shifted_and_a_note_says_so():
     assert (qrels.labels("q"), qrels.labels("r")) == ({"a": 3.5, "b": 1.0, "c": 0.0}, {"a": 2.5})
     scores = gradely.evaluate(qrels, logits, ["muAP", "NDCNG"])
     assert scores.mean() == pytest.approx({"muAP": 1, "NDCNG": 1}, abs=1e-12)
-    assert "labels are scores plus 1.5, so that the lowest is 0" in "\n".join(map(str, scores.notes))
+    assert "labels are scores plus 1.5, so the lowest is 0" in "\n".join(map(str, scores.notes))
     assert not gradely.qrels_from_run(RUN).notes and not gradely.qrels_from_run(logits, "rank").notes
 
 

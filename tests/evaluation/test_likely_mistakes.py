@@ -211,14 +211,14 @@ def test_the_same_file_as_qrels_and_run_is_noticed(tmp_path, monkeypatch):
     Path("real").write_text(json.dumps(REAL))
     for name, paths in (("beir", ("beir.tsv", "./beir.tsv")), ("real", ("real.json", Path("real.json")))):
         for path in paths:
-            says = [f"{name}: the run is the same file as the qrels, so that its scores are the labels"]
+            says = [f"{name}: the run is the same file as the qrels, so its scores are the labels"]
             assert same(paths[0], path) == says
             found = gradely.compare(paths[0], {"a": path, "b": "other.json"}, ["nDCG"]).notes
             assert [note.text for note in found if "the same" in note.text] == [f"a: {says[0]}"]
             assert any(says[0].partition(": ")[2] == finding.text for finding in gradely.check(paths[0], path))
     assert len(same("real", "real")) == 1
     assert same("real.json", "other.json") == same(REAL, json.loads(json.dumps(REAL))) == same("real", REAL) == []
-    assert same(REAL, REAL) == ["run: the run is the same object as the qrels, so that its scores are the labels"]
+    assert same(REAL, REAL) == ["run: the run is the same object as the qrels, so its scores are the labels"]
 
 
 def test_a_file_that_holds_labels_and_scores_is_qrels_and_run(tmp_path):

@@ -131,7 +131,7 @@ def test_a_query_is_empty_by_the_measure():
 def test_measures_that_disagree_on_empty_queries_are_not_averaged_over_different_ones():
     labels = {"q1": {"a": 1}, "q3": {"c": 2}}
     says = (
-        r"empty='skip': query 'q1' has relevant documents for nDCG and none for AP\(rel=2\), so that their means would "
+        r"empty='skip': query 'q1' has relevant documents for nDCG and none for AP\(rel=2\), so their means would "
         r"be over different queries \(1 differ\); measure them in separate calls"
     )
     for measures in (["nDCG", "AP(rel=2)"], ["AP(rel=2)", "nDCG"]):
@@ -241,7 +241,7 @@ def test_equal_weights_change_no_bit_and_the_order_of_queries_none_either():
         ({"q1": float("inf"), "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'inf'"),
         ({"q1": None, "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'None'"),
         ({"q1": "much", "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'much'"),
-        (dict.fromkeys(QRELS, 0), "weights: every query has weight 0, so that there is no mean"),
+        (dict.fromkeys(QRELS, 0), "weights: every query has weight 0, so there is no mean"),
         ({"x": 1}, "weights: no query of qrels has a weight: they are called 'q1', in weights 'x'"),
         ([1, 2, 3], r"weights: cannot be list; give \{query: weight\}, a column of the qrels, or a table"),
         ("visits", "weights='visits': the qrels have no columns"),

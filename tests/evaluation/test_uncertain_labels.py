@@ -19,7 +19,7 @@ TIED = {"q1": {"a": 1, "b": 1, "x": 0}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1, "
 
 def test_nothing_is_silent():
     notes = [str(note) for note in gradely.evaluate(QRELS, TIED).notes]
-    unknown = "how far their order moves values is not known where labels are probabilities"
+    unknown = "how far their order moves values is not known if labels are probabilities"
     assert notes == [
         "muAP is left out of the default measures: its exact mean over labels that are probabilities is not known",
         "the labels of 4 documents are probabilities, taken as independent; values are means over all labels",

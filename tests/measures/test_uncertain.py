@@ -104,7 +104,7 @@ def test_certain_labels_have_the_values_of_plain_ones():
     sure = {q: {doc: {label: 1.0} for doc, label in docs.items()} for q, docs in qrels.items()}
     plain, same = (gradely.evaluate(labels, run, TAKEN) for labels in (qrels, sure))
     np.testing.assert_allclose(same.values, plain.values, rtol=0, atol=WORST)
-    assert "expected over the labels' distributions (0 documents)" in str(same.notes[0])
+    assert "the labels of 0 documents are probabilities" in str(same.notes[0])
 
 
 def test_neither_other_queries_nor_the_order_of_input_change_a_digit():
@@ -207,7 +207,7 @@ def test_a_walk_over_too_many_states_is_refused():
     labels = {f"d{i}": {0: 0.5, **dict.fromkeys(range(1, 6), 0.1)} for i in range(60)}
     with pytest.raises(
         gradely.MeasureError,
-        match=r"^nDCG: .* the best 60 documents of a query have 8,259,888 mixtures .* take a smaller cut-off$",
+        match=r"^nDCG: .* the best 60 documents of a query can have 8,259,888 combinations .* use a smaller cut-off$",
     ):
         expect(labels, list(labels), ["nDCG"])
     assert 0 < expect(labels, list(labels), ["nDCG@5"])[0] < 1

@@ -246,7 +246,7 @@ def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ..
     missing = next((i for i, number in enumerate(numbers) if number != i), None)
     if missing is not None:
         problem = f"two columns for p{numbers[missing]}" if missing and numbers[missing] < missing else f"no p{missing}"
-        every = "probabilities of labels have a column for each label from p0 on, with 0 where it cannot be"
+        every = "label probabilities need a column for each label from p0 on, with 0 for impossible labels"
         raise InputError(f"{name}: {problem} among {_listing(found)}: {every}")
     return tuple(found)
 

@@ -101,7 +101,7 @@ class Qrels:
 
     @lazy
     def levels(self) -> Levels:
-        """The labels; called, the distinct positive ones, ascending."""
+        """The labels; calling it returns the distinct positive ones, ascending."""
         return Levels(self.grade, by_subtopic=self.subtopics is not None)
 
     @lazy

@@ -119,7 +119,7 @@ def _weigh(qrels: Qrels, weights: Mapping[str, float]) -> Qrels:
         raise DataError(f"weights: {many} {have} no weight, such as {clip(lacking[0])}; weight 0 leaves a query out")
     nothing = [query for query in qrels.queries if weights[query] == 0]
     if len(nothing) == len(qrels):
-        raise DataError("weights: every query has weight 0, so that there is no mean; give some of them a weight")
+        raise DataError("weights: every query has weight 0, so there is no mean; give some of them a weight")
     qrels.weights = weights
     return leave_out(qrels, nothing, "weight") if nothing else qrels
 
@@ -316,7 +316,7 @@ def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int
     if lowest >= 0:
         return Qrels.of(labels, name)
     qrels = Qrels.of({q: {doc: score - lowest for doc, score in scores.items()} for q, scores in labels.items()}, name)
-    qrels.notes = [f"{name}: labels are scores plus {-lowest:g}, so that the lowest is 0: below 0 they have no gain"]
+    qrels.notes = [f"{name}: labels are scores plus {-lowest:g}, so the lowest is 0: below 0 they have no gain"]
     return qrels
 
 

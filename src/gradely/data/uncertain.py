@@ -99,7 +99,7 @@ class UncertainQrels(Qrels):
 
     @lazy
     def levels(self) -> Levels:
-        """The labels that occur; called, the positive ones, ascending."""
+        """The labels that occur; calling it returns the positive ones, ascending."""
         return Levels(self.scale, uncertain=True)
 
     @lazy

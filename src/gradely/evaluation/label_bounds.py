@@ -785,9 +785,9 @@ REFUSED: dict[type[Measure], str] = {
     muAP: _MAP,
     nDCGphi: _MAP,
     bpref: "it leaves unjudged documents out of the ranking",
-    infAP: "it estimates by itself what is unjudged",
-    Judged: "it says how much is judged, whatever the labels",
-    Unjudged: "it says how much is judged, whatever the labels",
+    infAP: "it estimates the relevance of unjudged documents itself",
+    Judged: "its value does not depend on the labels",
+    Unjudged: "its value does not depend on the labels",
 }
 """why some measures have no range; for the rest, no algorithm is known"""
 
@@ -800,7 +800,7 @@ def find_bounds(measure: Measure, qrels: Qrels, labels: Labels) -> type[Bounds]:
     if isinstance(measure, Graded) and not is_settled(measure.relevance_function):
         raise refusal(measure, f"{_MAP}; state the scale, as in {measure.name}(relevance=max({labels.values[-1]:g}))")
     if isinstance(measure, Utility) and measure.c != measure.d:
-        raise refusal(measure, "documents that are not retrieved count, and nobody knows all of these; c = d would do")
+        raise refusal(measure, "documents that are not retrieved count, and not all of them are known; use c = d")
     stated = Levels(np.concatenate([qrels.grade, [label for label in labels.values if label > 0]]))
     if measure.fit(stated) != measure.fit(qrels.levels):
         top = f"{labels.values[-1]:g}"
@@ -954,10 +954,10 @@ def check_settings(settings: Settings) -> None:
             "mean over all orders, or 'trec', 'order' or 'random'"
         )
     if settings.judged_only:
-        raise DataError("judged_only drops unjudged documents, so that their labels cannot matter: leave it out")
+        raise DataError("judged_only drops unjudged documents, so their labels cannot matter: leave it out")
     if settings.empty != "zero":
         raise DataError(
-            f"empty={settings.empty!r} goes by which queries have relevant documents, which is open here: use 'zero'"
+            f"empty={settings.empty!r} depends on which queries have relevant documents, which is open here: use 'zero'"
         )
     if settings.queries == "run":
         raise DataError("queries='run' counts queries without any judgments: use 'qrels' or 'both'")

@@ -102,7 +102,7 @@ def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
     if not len(first) or not np.isin(first, qrels.grade).all():
         return None
     what = "object" if same else "file"
-    return f"{run.name}: the run is the same {what} as the qrels, so that its scores are the labels"
+    return f"{run.name}: the run is the same {what} as the qrels, so its scores are the labels"
 
 
 def _are_same_file(qrels: str, run: Run) -> bool:

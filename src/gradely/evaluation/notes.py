@@ -316,7 +316,7 @@ def _note_weights(evaluation: "Evaluation") -> list[Note]:
     if evaluation.qrels.weights is None:
         return []
     if weights is None:
-        text = f"weights: {count_of(len(queries), 'query')} have the same weight, so that means are as without weights"
+        text = f"weights: {count_of(len(queries), 'query')} have the same weight, so means are as without weights"
         return [Note("weights", len(queries), len(queries), text)]
     least, greatest = (end(evaluation.qrels.weights[query] for query in queries) for end in (min, max))
     effective = len(weights) ** 2 / float(weights @ weights)
@@ -471,9 +471,7 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
     bounds = evaluation.find_bounds(evaluation.blocks, evaluation.settings.ties, answered)
     notes = []
     for j, name in enumerate(evaluation.measures):
-        text = (
-            f"{{have}} tie groups too large to search, so that {name} is a bound there, which perhaps no order reaches"
-        )
+        text = f"{{have}} tie groups too large to search, so {name} is a bound there, which perhaps no order reaches"
         notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
 
@@ -484,7 +482,7 @@ def _note_uncertain_ties(evaluation: "Evaluation") -> list[Note]:
         return []
     hits = evaluation.measured_hits
     queries = np.intersect1d(hits.query[hits.tied > 1], evaluation.judged_queries)
-    text = "{have} tied documents; how far their order moves values is not known where labels are probabilities"
+    text = "{have} tied documents; how far their order moves values is not known if labels are probabilities"
     return _note_judged(evaluation, "ties", queries, len(evaluation.queries), "query", text)
 
 

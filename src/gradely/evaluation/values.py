@@ -341,7 +341,7 @@ def fit_to(qrels: Qrels, measures: Mapping[str, Measure], settings: Settings) ->
     """Return the qrels of the queries that count, and the measures fitted to all of them."""
     fitted = fit_all(measures, qrels.levels)
     if settings.empty != "zero" and isinstance(qrels, UncertainQrels):
-        problem = "labels are probabilities, so that a query may have relevant documents or none"
+        problem = "labels are probabilities, so a query may or may not have relevant documents"
         raise DataError(f"empty={settings.empty!r}: {problem}; use 'zero'")
     if settings.empty == "one":
         check_bounds(fitted)
@@ -372,7 +372,7 @@ def drop_empty(qrels: Qrels, measures: Mapping[str, Measure], workers: int) -> Q
             lacks, counts = (name, first) if other[differ[0]] else (first, name)
             query = clip(qrels.queries[int(differ[0])])
             raise DataError(
-                f"empty='skip': query {query} has relevant documents for {counts} and none for {lacks}, so that their "
+                f"empty='skip': query {query} has relevant documents for {counts} and none for {lacks}, so their "
                 f"means would be over different queries ({len(differ):,} differ); measure them in separate calls"
             )
     if flags.all():

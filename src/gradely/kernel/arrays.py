@@ -586,7 +586,7 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
         if not xp.isdtype(x.dtype, "integral"):
             raise DataError(f"{name} ids are whole numbers; found {x.dtype}: number them first")
     if not xp.isdtype(labels.dtype, ("bool", "integral", "real floating")):
-        raise DataError(f"labels must be numbers; found {labels.dtype}, as of None or text")
+        raise DataError(f"labels must be numbers; found {labels.dtype}, the type of None and text")
     if xp.isdtype(labels.dtype, "real floating") and not bool(xp.all(xp.isfinite(labels))):
         raise DataError("a label is NaN or infinite; give its id the padding and it is left out")
     return ranked, labelled, labels

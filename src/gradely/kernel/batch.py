@@ -49,7 +49,7 @@ class Batch:
     fixed: ClassVar[bool] = False
     """true if the batch must not depend on values, only on shapes; see Fixed"""
     padded: ClassVar[bool] = True
-    """false if it is known that every cell holds a document"""
+    """false only if every cell is known to hold a document"""
     by_place: ClassVar[bool] = False
     """true if sums are computed by rank; see by_place"""
     most_levels: ClassVar[int | None] = None
@@ -63,10 +63,11 @@ class Batch:
     pool_memo: dict[object, Any] = field(default_factory=dict, init=False)
     """cache that depends only on the pools, not on what was retrieved; see of_pools"""
     orders: dict[object, "Batch"] = field(default_factory=dict, init=False)
-    """the batch with its ties in the best or the worst order, by what the order depends on; see Measure"""
+    """the batch with its ties in the best or worst order; the key is what determines the order, see Measure"""
     by_relevance: dict[object, "Batch"] = field(default_factory=dict, init=False)
-    """the batch with relevance in place of labels, by relevance function; those batches are freed when this one is"""
+    """the batch with labels replaced by relevance, by relevance function; these batches are freed with this one"""
     _tops: dict[int, "Batch | None"] = field(default_factory=dict, init=False)
+    """the batch without columns below the top k, by k; None if it has none"""
 
     @lazy
     def xp(self) -> Any:
@@ -80,7 +81,7 @@ class Batch:
 
     @lazy
     def device(self) -> Any:
-        """The device the fields live on."""
+        """The device of the fields."""
         return device_of(self.grade)
 
     @lazy
@@ -120,13 +121,13 @@ class Batch:
 
     @lazy
     def edges(self) -> tuple[Array, Array]:
-        """[Q, H] where each document's tie group begins and ends in a table of one more column, counted row by row."""
+        """[Q, H] the positions of the start and end of each document's tie group in a flat table of prefix sums."""
         start = self.row * (self.grade.shape[1] + 1)
         return start + self.first, start + self.last
 
     @property
     def parts(self) -> list["Batch"]:
-        """The batch in blocks of rows that stay in the processor's cache, or in one if splitting does not help."""
+        """The batch in blocks of rows that fit into the processor's cache, or in one if splitting does not help."""
         return self._blocks or [self]
 
     @lazy
@@ -151,41 +152,42 @@ class Batch:
         return self._tops[k] or self
 
     def _reach(self, k: int) -> int:
-        """Return how many columns hold all documents with fewer than k above them; at most twice as many as needed."""
+        """Return a number of columns that hold all documents of the top k, at most twice as many as needed."""
         width = k
         while width < self.grade.shape[1] and is_any(self.judged[:, width] & (self.above[:, width] < k)):
             width *= 2
         return min(width, int(self.grade.shape[1]))
 
     def _columns(self, width: int) -> "Batch | None":
-        """Return the first columns, or none where all are; of a group cut there, behind the top k, what is left."""
+        """Return the batch with only the first columns; None if it has no others."""
         if width == self.grade.shape[1]:
             return None
+        # a tie group below the top k may lose columns; no measure with this cut-off counts it
         names = ("grade", "judged", "above", "tied", "first")
         last = self.xp.clip(self.last[:, :width], max=width)
         subtopics = None if self.subtopics is None else self.subtopics.columns(width)
         return self.reorder(last=last, subtopics=subtopics, **{name: getattr(self, name)[:, :width] for name in names})
 
     def reorder(self, **changes: Any) -> "Batch":
-        """Return the batch with another ranking of the same pools; what depends only on the pools stays cached."""
+        """Return the batch with another ranking of the same pools; data that depend only on the pools stay cached."""
         other = replace(self, **changes)
         known = {name: vars(self)[name] for name in OF_ROWS if name in vars(self)}
         other.set_cached(pool_memo=self.pool_memo, **known)
         return other
 
     def with_ties(self, ties: str) -> "Batch":
-        """Return the batch with another tie policy; what depends on its pools and its ranking stays cached."""
+        """Return the batch with another tie policy; data that depend on its pools and ranking stay cached."""
         other = replace(self, ties=ties)
         known = {name: vars(self)[name] for name in LASTING if name in vars(self)}
         other.set_cached(pool_memo=self.pool_memo, **known)
         return other
 
     def set_cached(self, **facts: Any) -> None:
-        """Set cached properties that are known from elsewhere, such as that nothing ties."""
+        """Set cached properties that the caller knows, such as `untied`."""
         self.__dict__.update(facts)
 
     def relabel(self, grade: Array, pool: Array, pooled: Array) -> "Batch":
-        """Return the batch with other labels; what depends only on its ties stays cached."""
+        """Return the batch with other labels; data that depend only on its ranking stay cached."""
         other = replace(self, grade=grade, pool=pool, pooled=pooled)
         other.set_cached(
             memo=self.memo,
@@ -206,7 +208,7 @@ class Batch:
     def of_pools(self, key: object, make: Callable[["Batch"], T]) -> T:
         """Return a value that depends only on the pools; computed once for all runs that are measured against them.
 
-        The key names everything else that it depends on, including the relevance function if labels were replaced.
+        The key contains everything else that it depends on, including the relevance function if labels were replaced.
         """
         try:
             value: T = self.pool_memo[key]
@@ -220,7 +222,7 @@ class Batch:
 
     @property
     def levels(self) -> "Levels":
-        """The labels of all pools; called, the distinct positive ones, ascending."""
+        """The labels of all pools; calling it returns the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled, by_subtopic=self.subtopics is not None)
 
     def __repr__(self) -> str:
@@ -228,27 +230,27 @@ class Batch:
         return title(self)
 
     def _repr_html_(self) -> str:
-        """Show the first queries in a notebook: numbers of retrieved, judged and tied documents."""
+        """Return the numbers of documents of the first queries as HTML for notebooks."""
         return card(self)
 
 
 def rows_at_a_time(width: int) -> int:
-    """Return how many rows of some width fit into the processor's cache."""
+    """Return the number of rows with this width that fit into the processor's cache."""
     return max(1, CELLS // max(1, width))
 
 
 BLOCK, FEW = 1 << 16, 8
-"""number of labels that are compared at a time, which fit into a cache; number of levels up to which comparing is
-faster than sorting"""
+"""number of labels that are compared at a time, which fit into the cache, and largest number of levels for which
+comparing is faster than sorting"""
 
 
 class Levels:
-    """The labels of a collection, inspected only if needed: called, the distinct positive ones, ascending."""
+    """The labels of a collection, inspected only if needed; calling it returns the distinct positive ones."""
 
     def __init__(
         self, labels: Any, counted: Any | None = None, *, by_subtopic: bool = False, uncertain: bool = False
     ) -> None:
-        """Take labels, and which of them count; say whether they are by subtopic, or have probabilities."""
+        """Store the labels, flags of those that count, and whether they are by subtopic or probabilities."""
         self._labels, self._counted, self.by_subtopic, self.uncertain = labels, counted, by_subtopic, uncertain
 
     def __call__(self) -> Any:
@@ -265,7 +267,7 @@ class Levels:
         return values[1:] if values.shape[0] and float(values[0]) == 0 else values
 
     def lower_by(self, level: float) -> "Levels":
-        """Return the labels, all lower by this much."""
+        """Return the labels, all lowered by a level."""
         lower = self._labels - level
         return Levels(lower, self._counted, by_subtopic=self.by_subtopic, uncertain=self.uncertain)
 
@@ -279,7 +281,7 @@ class Levels:
 def find_distinct(labels: Any) -> Any:
     """Return the distinct labels, in any order.
 
-    Most collections have few. Comparing all labels with those takes a tenth of the time of sorting, and no memory.
+    Most collections have few. Comparing all labels with these takes a tenth of the time of sorting, and no memory.
     """
     xp, known = namespace(labels), labels[:0]
     for start in range(0, labels.shape[0], BLOCK):
@@ -295,7 +297,10 @@ def find_distinct(labels: Any) -> Any:
 
 
 def sort_distinct(labels: Any) -> Any:
-    """Return the distinct labels, ascending; unique_values would import numpy.ma, a twentieth of a small evaluation."""
+    """Return the distinct labels, ascending.
+
+    unique_values would import numpy.ma, which takes a twentieth of the time of a small evaluation.
+    """
     xp = namespace(labels)
     ordered = xp.sort(xp.reshape(labels, (-1,)))
     return xp.concat([ordered[:1], ordered[1:][ordered[1:] != ordered[:-1]]])

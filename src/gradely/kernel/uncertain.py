@@ -319,8 +319,8 @@ def _walk_for(name: str, batch: Batch, depth: int, gains: int) -> Walk:
     states = comb(depth + gains, gains)
     if states > STATES:
         raise MeasureError(
-            f"{name}: labels are probabilities, by which the best {depth:,} documents of a query have {states:,} "
-            "mixtures of gains, too many to go through; take a smaller cut-off"
+            f"{name}: labels are probabilities, and the best {depth:,} documents of a query can have {states:,} "
+            "combinations of gains, too many to compute; use a smaller cut-off"
         )
     return _walk(batch.xp, depth, gains)
 
