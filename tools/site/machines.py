@@ -21,10 +21,11 @@ ABOUT = """\
 > real-valued relevance and the exact mean over all orders of tied documents; statistical comparison of runs; a gate for
 > continuous integration.
 
-SKILL.md says what to call for what. Pages are HTML; their sources are Markdown in docs/ of the repository.
+SKILL.md says which command or function to use for each task. Pages are HTML; their sources are Markdown in docs/ of
+the repository.
 
-- [SKILL.md](SKILL.md): what to call for what, and rules
-- [schema.json](schema.json): the form of the JSON that commands write
+- [SKILL.md](SKILL.md): the command and the function for each task, and rules
+- [schema.json](schema.json): the JSON Schema of the output of commands
 """
 
 

@@ -109,17 +109,17 @@ def plotted(kind: type[gradely.Measure]) -> str:
         return ""
     (name,) = scores.mean()
     documents = (
-        "of which the best serves three subtopics, four serve one each, and five serve none"
+        "of which the best covers three subtopics, four cover one each, and five cover none"
         if kind.needs_subtopics
         else "with the grades 3, 2, 2, 1, 1 and five times 0"
     )
     caption = (
-        f"{name} of ten documents {documents}. The best one stands at the rank below the curve, and the others stay in"
-        " their best order."
+        f"{name} of ten documents {documents}. The best document is at the rank on the horizontal axis, and the others"
+        " stay in their best order."
     )
     curve = draw([row[name] for row in scores.per_query().values()], name)
     figure = f'<figure class="plot">\n{curve}\n<figcaption>{caption}</figcaption>\n</figure>\n'
-    return f"## How it falls\n\n{figure}"
+    return f"## Value as the best document moves down\n\n{figure}"
 
 
 def elsewhere(kind: type[gradely.Measure]) -> str:
@@ -130,9 +130,9 @@ def elsewhere(kind: type[gradely.Measure]) -> str:
         if library != "people" and (names := names_of(kind, table.items()))
     ]
     if not rows:
-        return "## Elsewhere\n\nNone of the libraries whose names gradely reads has this measure.\n"
+        return "## Elsewhere\n\nNone of the libraries whose names gradely accepts has this measure.\n"
     table = to_markdown(Table(["library", "names"], rows), escape=False)
-    return f"## Elsewhere\n\nOther libraries call it by these names, which gradely reads, too.\n\n{table}"
+    return f"## Elsewhere\n\nOther libraries use these names for the measure, and gradely accepts them.\n\n{table}"
 
 
 def names_of(kind: type[gradely.Measure], pairs: Iterable[tuple[str, str | None]]) -> list[str]:

@@ -26,7 +26,7 @@ def pages() -> dict[str, str]:
 
 def page(title: str, values: dict[str, Any]) -> str:
     """Return the page about names of one kind."""
-    intro = "Everything is in `gradely` itself; `help(gradely.NAME)` prints the same."
+    intro = "All names are in `gradely` itself; `help(gradely.NAME)` prints the same text."
     return f"# {title}\n\n{intro}\n\n" + "\n".join(entry(name, value) for name, value in sorted(values.items()))
 
 

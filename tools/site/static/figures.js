@@ -127,7 +127,7 @@
           ondragover: (event) => event.preventDefault(),
           ondrop: (event) => { event.preventDefault(); move(+event.dataTransfer.getData("text/plain"), i); } },
           make("span", { class: "name" }, entry.name), label,
-          make("label", {}, tie, " tied with the one above"), arrow("↑", -1, "up"), arrow("↓", 1, "down"));
+          make("label", {}, tie, " tied with the document above"), arrow("↑", -1, "up"), arrow("↓", 1, "down"));
       }));
       if (focus) list.querySelector(`[data-key="${CSS.escape(focus)}"]`)?.focus();
       const expected = evaluate(groups());
