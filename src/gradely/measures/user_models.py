@@ -231,7 +231,7 @@ class NERR8(UserModel):
 
     g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
     attention at rank i: Π_{j<i} C_j over the sum of these products. If every label is 0 or the top of the scale, it
-    equals RR@k. Without k, the length of the ranking is used.
+    is RR@k. Without k, the length of the ranking is used.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
