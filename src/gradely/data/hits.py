@@ -310,14 +310,14 @@ def _cells(start: Ints, stop: Ints) -> tuple[Any, Any]:
 
 
 def _fill_vectors(cells: Bools, values: Floats, rest: float = 0.0) -> Floats:
-    """Put the rows of a table into their cells, and `rest` into the padding."""
+    """Return a table with rows in their cells, and `rest` in the padding."""
     out = np.full((*cells.shape, values.shape[1]), rest)
     out[cells] = values
     return out
 
 
 def _fill(cells: Any, values: Any, rest: float) -> Any:
-    """Put the values into their cells, and `rest` into the padding."""
+    """Return an array with values in their cells, and `rest` in the padding."""
     if len(values) == cells.size:
         return values.reshape(cells.shape)
     out = np.full(cells.shape, rest, values.dtype)

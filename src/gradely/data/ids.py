@@ -27,12 +27,12 @@ class Tokens(Sequence[str]):
     """Byte strings in a buffer: token i has size[i] bytes from start[i] on. As a sequence, its items are text."""
 
     def __init__(self, text: Bytes, start: npt.NDArray[np.integer], size: npt.NDArray[np.integer]) -> None:
-        """Hold the text, which has PAD bytes around the tokens, and the position of each token."""
+        """Store the text, which has PAD bytes around the tokens, and the position of each token."""
         self.text, self.start, self.size = text, start, size
 
     @classmethod
     def of(cls, strings: Iterable[bytes]) -> "Tokens":
-        """Put byte strings into one buffer."""
+        """Return byte strings in one buffer."""
         parts = list(strings)
         text = np.frombuffer(b"\n" * PAD + b"".join(parts) + b"\n" * PAD, np.uint8)
         size = np.fromiter(map(len, parts), np.int64, len(parts))

@@ -51,7 +51,7 @@ class Qrels:
     def __init__(
         self, queries: Sequence[str], start: Ints, docs: Sequence[str], grade: Floats, name: str = "qrels"
     ) -> None:
-        """Hold the columns without copying them."""
+        """Store the columns without copying them."""
         self.queries, self.start, self.docs, self._grade, self.name = queries, start, docs, grade, name
         self.hashes: tuple[Words, Words] | None = None
         """hashes of the queries, and of query and document together, if the reader computed them"""

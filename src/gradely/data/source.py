@@ -52,7 +52,7 @@ class Source:
     """A file that can be read more than once; pipes and standard input (`-`) are kept in a temporary file."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        """Name the file; nothing is opened yet."""
+        """Store the path; nothing is opened yet."""
         self.path = os.fspath(path)
         self.name = "standard input" if self.path == "-" else self.path
         self._pipe: Pipe | None = pipe_at(self.path) if is_pipe(self.path) else None
@@ -296,7 +296,7 @@ class UnpackedFile:
     """
 
     def __init__(self, file: "DiskFile", start: bytes, name: str, skip: bytes) -> None:
-        """Take an open file, the bytes already read from it, its name in errors, and a prefix to skip."""
+        """Store an open file, the bytes already read from it, its name in errors, and a prefix to skip."""
         self.file, self.name = file, name
         self._pieces = self._unpack(start, kind_of(start) or "")
         begin = b""
@@ -415,7 +415,7 @@ class Pipe:
     """The content of a pipe. It is read once, on first use, by whichever thread comes first."""
 
     def __init__(self, path: str) -> None:
-        """Name the pipe; nothing is read yet."""
+        """Store the path; nothing is read yet."""
         self.path = path
         self._lock = Lock()
         self._file: BinaryIO | None = None

@@ -30,7 +30,7 @@ class TemporaryFile:
     """A file without a name that is made when something is written, and closed at the end."""
 
     def __init__(self, name: str) -> None:
-        """Take the name of the run, for error messages."""
+        """Store the name of the run, for error messages."""
         self.name = name
 
     def __enter__(self) -> Self:
@@ -80,7 +80,7 @@ class Spool:
     """Rows of one type, sorted into parts. Parts come back one after the other, their rows in the order given."""
 
     def __init__(self, name: str, kind: npt.DTypeLike) -> None:
-        """Take the name of the run, for error messages, and the type of a row."""
+        """Store the name of the run, for error messages, and the type of a row."""
         self._file = TemporaryFile(name)
         self._rows, self._part, self._count = np.empty(IN_MEMORY, kind), np.empty(IN_MEMORY, np.uint8), 0
         self._blocks: list[Ints] = []
@@ -143,7 +143,7 @@ class NameSpool:
     """Rows with names, sorted into parts. Parts come back one after the other, their rows in the order given."""
 
     def __init__(self, name: str) -> None:
-        """Take the name of the run, for error messages."""
+        """Store the name of the run, for error messages."""
         self._file = TemporaryFile(name)
         self._waiting: list[tuple[NamedRows, Bytes]] = []
         self._count = self._end = 0

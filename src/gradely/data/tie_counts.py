@@ -28,7 +28,7 @@ SAMPLE = 10_000
 
 
 def to_half(scores: Floats) -> Floats:
-    """Round to half precision; numbers beyond its range, which ends at 65,504, also keep eleven bits."""
+    """Return scores rounded to half precision; larger numbers than its range (65,504) also keep eleven bits."""
     return _round(scores, BITS["half precision"])
 
 
@@ -269,7 +269,7 @@ class DetailsObserver:
     """Collects RunDetails from the lines of a run while it is read, in whole queries."""
 
     def __init__(self, depth: int) -> None:
-        """Take the depth to which the tops of rankings are kept."""
+        """Store the depth to which the tops of rankings are kept."""
         self.depth = depth
         self._parts: list[TiedPart] = []
         self._queries: list[Ints] = []

@@ -75,7 +75,7 @@ class TopsObserver:
         return len(line), lines.query[mine].tolist(), np.bincount(owner[inside], minlength=len(mine)), names
 
     def add(self, seen: tuple[int, list[int], Ints, list[str]]) -> None:
-        """Keep the tops of a part."""
+        """Add the tops of a part."""
         documents, queries, sizes, names = seen
         self.documents += documents
         stop = np.cumsum(sizes).tolist()

@@ -32,7 +32,7 @@ class UncertainQrels(Qrels):
     def __init__(
         self, queries: Sequence[str], start: Ints, docs: Sequence[str], scale: Floats, chance: Floats, name: str
     ) -> None:
-        """Hold the columns: the labels `scale`, [L], ascending, and the probability of each label, [judgments, L]."""
+        """Store the columns: the labels `scale`, [L], ascending, and the probability of each label, [judgments, L]."""
         super().__init__(queries, start, docs, np.zeros(0), name)
         self.scale, self.chance = scale, chance
 

@@ -14,21 +14,21 @@ from gradely.measures import ALL, Measure
 from gradely.tables import Cell, Table
 
 FAMILIES = {
-    "sets": ("What is in the top k, in any order", "P R F1 F SetAP RelativeP Rprec Utility Judged Unjudged"),
-    "first": ("Where the first relevant document stands", "RR Success"),
+    "sets": ("The documents in the top k, in any order", "P R F1 F SetAP RelativeP Rprec Utility Judged Unjudged"),
+    "first": ("The rank of the first relevant document", "RR Success"),
     "precision": (
         "Precision, averaged over relevant documents",
         "AP infAP IPrec GAP xGAP eGAP muAP Q Pplus",
     ),
     "gain": ("Gain, discounted by rank", "DCG nDCG NDCNG nDCGphi SDCG G binG"),
     "users": (
-        "A user who goes on with some chance, or stops when satisfied",
+        "A user who continues with some probability, or stops when satisfied",
         "RBP RBPresidual ERR nERR iRBU INSQ INST BPM NERR8 NERR9 NERR10 NERR11",
     ),
     "pairs": ("Pairs of documents in the right order", "bpref AUC OPA"),
     "agreement": ("Agreement with an ideal ranking, rank by rank", "Compat"),
     "diversity": (
-        "How much of the subtopics of a query is covered",
+        "Coverage of the subtopics of a query",
         "alpha_DCG alpha_nDCG ERR_IA nERR_IA NRBP nNRBP AP_IA P_IA StRecall D_nDCG Dsharp_nDCG",
     ),
 }
@@ -108,12 +108,12 @@ LEGEND = [
     "grades: the order of documents with different labels above 0 matters",
     "ties: the mean over all orders is exact; exact unless a tie group has too many states; or sampled",
     "top-heavy: the first ranks weigh more than later ones",
-    "normalised: the ideal ranking of every query is worth 1",
-    "judged 0: a document that is judged not relevant differs from one without a judgment",
+    "normalised: the ideal ranking of every query has the value 1",
+    "judged 0: it matters whether a document is judged not relevant or not judged",
     "subtopics: it needs judgments by subtopic",
-    "swap: moving the better of two documents up lowered it in no ranking that was tried",
-    "replace: replacing a document by a better one lowered it in no ranking that was tried",
-    "compiled: as_function returns it for jax.jit and torch.compile; or only with ties='order'",
+    "swap: moving the better of two documents up did not lower the value of any ranking that was tried",
+    "replace: replacing a document with a better one did not lower the value of any ranking that was tried",
+    "compiled: as_function supports it, for jax.jit and torch.compile; or only with ties='order'",
     f"Columns except ties, subtopics and compiled come from trying all rankings of {LENGTH} documents of two pools.",
 ]
 

@@ -30,7 +30,7 @@ class Parameter(NamedTuple):
 
 
 def parameter(*, default: Any, doc: str, kw_only: bool = True, check: Check | None = None) -> Any:
-    """Declare a parameter; with kw_only=False, it can also be given by position."""
+    """Return the declaration of a parameter; with kw_only=False, it can also be given by position."""
     return Parameter(default, doc, kw_only, check)
 
 
@@ -190,11 +190,11 @@ class Parametric:
         return type(self)(**(dict(zip(self.parameters, self._values(), strict=True)) | changes))
 
     def __eq__(self, other: object) -> bool:
-        """Compare by value."""
+        """Return true if both have the same class and parameters."""
         return type(self) is type(other) and self._values() == other._values()
 
     def __hash__(self) -> int:
-        """Hash by value."""
+        """Return a hash of the class and the parameters."""
         return hash((type(self), self._values()))
 
     @lazy

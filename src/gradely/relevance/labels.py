@@ -63,7 +63,7 @@ class Identity(Relevance):
         return highest_label(levels)
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         return "'identity'"
 
 
@@ -91,7 +91,7 @@ class AtLeast(Relevance):
         return 1.0
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         return "'binary'" if self.threshold == 1 else f"binary({self.threshold!r})"
 
 
@@ -134,7 +134,7 @@ class Max(Relevance):
             raise MeasureError(f"the label {top} is above the scale of relevance={self}: use max({top}) or 'max'")
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         return "'max'" if self.scale is None else f"max({self.scale!r})"
 
 
@@ -165,7 +165,7 @@ class Tabled(Relevance):
         self.table.check(levels())
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         return str(self.table)
 
 
@@ -214,7 +214,7 @@ class Shift(Relevance):
         return levels.lower_by(float(self.level or 0))
 
     def fit(self, levels: Levels) -> Self:
-        """Take the level from the collection unless it is given."""
+        """Return the function with the level set to the lowest label of the collection, unless it is given."""
         level = levels.lowest if self.level is None else self.level
         return self.replace(level=level, then=self.then.fit(levels.lower_by(float(level))))
 
@@ -228,7 +228,7 @@ class Shift(Relevance):
         return float(self.then.top(self._shift(levels)))
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         then = "" if isinstance(self.then, Identity) else str(self.then)
         if self.level is None:
             return f"shift(then={then})" if then else "'shift'"

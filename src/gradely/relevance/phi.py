@@ -56,7 +56,7 @@ class Phi(Relevance):
         return 1.0 if isinstance(self.control, str) else float(self.control[-1][1])
 
     def __str__(self) -> str:
-        """Print as in a measure's name."""
+        """Return the function as it appears in the name of a measure."""
         if self.control == "paper":
             return "'phi'"
         return f"phi({self.control!r})" if isinstance(self.control, str) else f"phi({list(self.control)!r})"
