@@ -587,7 +587,7 @@ def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
 
 
 def _ideal(qrels: Qrels, query: str, measure: Measure, settings: Settings) -> _Part:
-    """Return the lines and parts of the ideal ranking; none if its value overflows, since that of the run may not.
+    """Return the lines and parts of the ideal ranking; no lines if its value overflows, since the run's may be finite.
 
     Documents that are excluded from the run are included, since norms count them.
     """

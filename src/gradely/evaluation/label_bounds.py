@@ -264,7 +264,7 @@ class Weighted(Bounds):
         documents, weights, table = of_query
         ours, theirs = documents[first], documents[second]
         mine = weights[first] - table[second[:, None], ours]
-        other = np.where(table[first[:, None], theirs] == 0, -weights[second], 0.0)
+        other = np.where(table[first[:, None], theirs] == 0, -weights[second], 0.0)  # documents of both are in `mine`
         base = self.parts[0][first, query] - self.parts[0][second, query]
         return Differences(query, first, base, np.concatenate([mine, other], axis=1), first * self.queries + query)
 

@@ -16,10 +16,10 @@ from gradely.kernel.ties import Discount, GroupSums, divisors, sum_over_places
 
 
 def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Array:
-    """Return the mean gain over the discount.
+    """Return, for each place in the top k, the mean gain of its tie group over the discount.
 
-    In traced code, it is computed by document: a compiler fuses the lookup of discounts with the rest, while sums of
-    gains would be one more array in memory.
+    In traced code, the terms are those of documents, which have the same sum: a compiler fuses the lookup of discounts
+    with the rest, while sums of gains would be one more array in memory.
     """
     if is_traced(gain):
         return gain * sum_over_places(batch, discount, k) / batch.size

@@ -1,9 +1,10 @@
 """The contribution of a tie group to a cascade: a user reads down and stops at each document with its probability.
 
 E_x is the probability of passing x random documents of the n in the group: the mean of Π (1 - stop) over all sets of x
-documents. For a user who reaches the group after t documents, it adds Σ_x (E_{x-1} - E_x)/D(t+x). E_x is 1 for
-documents at which nobody stops; the m-th document changes it to (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}. So only
-documents with a positive probability need a step, and all tie groups of a batch take their steps in parallel.
+documents. For a user who reaches the group after t documents, it adds Σ_x (E_{x-1} - E_x)/D(t+x). If nobody stops at
+any document, E_x is 1. Adding an m-th document changes it to (1 - x/m)·E_x + x/m·(1 - stop)·E_{x-1}. So the computation
+starts with the documents at which nobody stops, and takes one step for each other document; all tie groups of a batch
+take their steps in parallel.
 """
 
 from collections.abc import Iterator

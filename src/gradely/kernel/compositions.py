@@ -106,8 +106,8 @@ def best_order(counts: Sequence[int], adds: Adds, sign: int) -> list[int]:
     """Return the indices of kinds in the order with the largest sum, or the smallest if `sign` is -1.
 
     The term of a document depends on its kind and on the number of documents of each kind above it. The best order of
-    some documents of each kind therefore follows from the best orders with one document less: dynamic programming finds
-    it exactly.
+    some documents of each kind therefore follows from the best orders with one document fewer: dynamic programming
+    finds it exactly.
     """
     best, last = {(0,) * len(counts): 0.0}, dict[tuple[int, ...], int]()
     for placed in product(*(range(count + 1) for count in counts)):

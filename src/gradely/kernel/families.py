@@ -111,11 +111,11 @@ def threshold(
 
 
 def mean_threshold(batch: Batch, chance: Array, k: int | None) -> Array:
-    """Return the mean of precision at each document, if documents are relevant independently with these probabilities.
+    """Return the mean of the terms of `threshold` if documents are relevant independently, with these probabilities.
 
-    `threshold` adds products over different documents. Their mean is the same formula with probabilities for the flags
-    of the documents above and of the other documents of the tie group. The document itself counts only if it is
-    relevant, hence `above + 1`.
+    The terms are products over different documents. Their mean is the same formula, with probabilities for the flags of
+    the document, of those above it and of the others in its tie group. The document counts itself with 1, not with its
+    probability, since its term is 0 unless it is relevant.
     """
     above, among = sum_around(batch, chance)
     alone = batch.keep_top(chance * (above + 1) / batch.rank, k)
@@ -151,7 +151,7 @@ def first_hit(batch: Batch, relevant: Array, discount: Discount, k: int | None) 
 def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k: int | None) -> Array:
     """Return [Q, 1]: the mean of 1/discount at the first of the r relevant documents among the n of the group.
 
-    It is document number x of the group with probability Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1).
+    This document is number x of the group with probability Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1).
     """
     xp = batch.xp
     t = xp.min(xp.where(leads, batch.above, batch.depth), axis=1, keepdims=True)
@@ -166,9 +166,10 @@ def _first_of_group(batch: Batch, leads: Array, r: Array, discount: Discount, k:
 
 
 def cascade(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
-    """Return the gains of a user who reads down, stops at a document with probability `stop` and gains 1/discount.
+    """Return, for each document, the mean gain there of a user who reads down and stops with probability `stop`.
 
-    The documents of a tie group share its gain in proportion to `stop`.
+    The gain at a document where the user stops is 1/discount. The documents of a tie group share its gain in proportion
+    to `stop`.
     """
     xp = batch.xp
     reached = xp.cumulative_prod(1.0 - stop, axis=1, include_initial=True)
@@ -228,13 +229,13 @@ def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, cr
 
 
 class LowerSums(NamedTuple):
-    """For each document, [Q, H], the documents of lower levels above its tie group and in it: their number, a sum."""
+    """The number of documents of lower levels than each document, and a sum over them, all [Q, H]."""
 
     above: Array
-    """the sum over documents above the tie group"""
+    """the sum over those above its tie group"""
     above_count: Array
     beside: Array
-    """the sum over documents in the tie group"""
+    """the sum over those in its tie group"""
     beside_count: Array
 
 
@@ -263,7 +264,7 @@ def _by_digit(batch: Batch, level: Array, x: Array, digit: int) -> list[Array]:
     one = digits_from(digit) % 2 == 1
     key = alike + batch.first
     order = xp.argsort(key, axis=1, stable=True)
-    span = (int(xp.max(alike)) + width + 1) * batch.row
+    span = (int(xp.max(alike)) + width + 1) * batch.row  # puts the keys of a row above those of the rows before it
     ordered = xp.reshape(key[batch.row, order] + span, (-1,))
     zero = ~one[batch.row, order]
     running = [

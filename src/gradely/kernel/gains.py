@@ -51,7 +51,7 @@ class Table(NamedTuple):
 
 
 def headroom(batch: Batch) -> float:
-    """Return half the largest power of two of the batch's dtype, 512 for doubles.
+    """Return half the largest exponent of two in the batch's dtype, 512 for doubles.
 
     Gains up to 2^headroom can be summed and discounted without overflow.
     """

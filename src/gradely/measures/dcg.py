@@ -22,12 +22,12 @@ from gradely.settings import check_choice
 
 
 def letor(batch: Batch, rank: Array) -> Array:
-    """A gain at rank i is divided by log2(i), at ranks 1 and 2 by nothing (Järvelin and Kekäläinen 2002; LETOR)."""
+    """Return, for rank i, log2(i), but 1 at ranks 1 and 2 (Järvelin and Kekäläinen 2002; LETOR)."""
     return batch.xp.log2(batch.xp.clip(rank, min=2.0))
 
 
 def jk10(batch: Batch, rank: Array) -> Array:
-    """A gain at rank i is divided by log10(i), at ranks 1 to 10 by nothing (Järvelin and Kekäläinen 2002; MATTERS)."""
+    """Return, for rank i, log10(i), but 1 at ranks 1 to 10 (Järvelin and Kekäläinen 2002; MATTERS)."""
     return batch.xp.log10(batch.xp.clip(rank, min=10.0))
 
 
@@ -41,7 +41,7 @@ DISCOUNTS: dict[str, Discount] = {
 
 
 def discount_of(name: str) -> Discount:
-    """Return a discount by name; jk(b) is the logarithm to base b, from rank b on (Järvelin and Kekäläinen 2002)."""
+    """Return a discount by name; jk(b) is the logarithm to base b from rank b on (Järvelin and Kekäläinen 2002)."""
     if isinstance(name, str) and (base := re.fullmatch(r"jk\(([\d.]+)\)", name)):
         return log_from(float(base[1]))
     if not isinstance(name, str) or name not in DISCOUNTS:
@@ -51,7 +51,7 @@ def discount_of(name: str) -> Discount:
 
 @cache
 def log_from(base: float) -> Discount:
-    """Return the discount that divides a gain at rank i by its logarithm to a base, before rank b by nothing."""
+    """Return the discount that is the logarithm of the rank to a base from rank `base` on, and 1 before."""
     if base == 10:
         return jk10
     if base <= 1:
