@@ -25,13 +25,13 @@ HEAD = """\
 
 <!-- Written by `make docs` from the docstrings of the measures: change those. -->
 
-Every measure takes a cut-off, `nDCG@10`, and labels that are any real numbers. Parameters go into the name,
-`AP(rel=2)@100`, or into the object, `gradely.AP(rel=2, k=100)`. The value of a run is the mean over its queries.
+Every measure accepts a cut-off, as in `nDCG@10`, and real-valued labels. Write parameters in the name,
+`AP(rel=2)@100`, or pass them to the class, `gradely.AP(rel=2, k=100)`. The value of a run is the mean over its queries.
 `gradely measures NAME` prints a section of this page.
 
 """
 WORDS = """
-## Words
+## Terms
 
 - The **pool** of a query is all its judged documents, retrieved or not. The **recall base** RB is the number of
   relevant documents in the pool, and RB(k) the number of those of at least level k.
