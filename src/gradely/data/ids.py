@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from math import isnan
 from numbers import Real
-from operator import methodcaller
+from operator import eq, methodcaller
 from typing import Any, NamedTuple, TypeAlias, overload
 
 import numpy as np
@@ -56,6 +56,16 @@ class Tokens(Sequence[str]):
         if isinstance(at, slice):
             return [self[i] for i in range(*at.indices(len(self)))]
         return decode(self.bytes_at(at))
+
+    def __eq__(self, other: object) -> bool:
+        """True for a sequence of the same texts, such as a list."""
+        return isinstance(other, Sequence) and len(self) == len(other) and all(map(eq, self, other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Return the texts as those of a list."""
+        return repr(list(self))
 
 
 class Ids(NamedTuple):
