@@ -14,7 +14,7 @@ from gradely.data.hashing import ranges
 from gradely.data.ids import Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import are_by_subtopic
-from gradely.data.read.formats import delimiter_of, format_of
+from gradely.data.read.formats import comma_of, delimiter_of, format_of
 from gradely.data.read.readers import read_qrels, read_run
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
@@ -265,7 +265,15 @@ def _read_pairs(table: Any, roles: dict[str, str]) -> Qrels | None:
         frame = FrameTable(table, "label", name, names, "first")
         return frame.qrels() if frame.drop_nameless() else None
     if are_records(table):
-        return RecordTable(_fill(table, roles["document"], name), "label", name, names, "first").qrels()
+        records = RecordTable(_fill(table, roles["document"], name), "label", name, names, "first")
+        records.nameless = True
+        return records.qrels()
+    if kind in ("csv", "tsv"):
+        from gradely.data.read.csv_files import CsvTable
+
+        lines = CsvTable(source, "label", "\t" if kind == "tsv" else comma_of(source.head), names, "first")
+        lines.nameless = True
+        return lines.qrels()
     return read_qrels(source, format=kind, columns=names, duplicates="first")
 
 

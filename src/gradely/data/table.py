@@ -108,6 +108,8 @@ class Table(ABC):
     """a column that may hold subtopics; it is ignored"""
     hint = ""
     """an addition to errors about duplicates if a column may name runs or raters"""
+    nameless = False
+    """true if the document of a row may be empty, as in a table of segments, some of which are missing"""
     explains = False
     """True for text, whose errors `plain` explains with the number of the line"""
     is_small = False

@@ -95,7 +95,7 @@ class CsvTable(Table):
         """Run a function over pieces of the file."""
 
         def use(piece: Piece) -> T:
-            return work(CsvPiece(piece, self.layout))
+            return work(CsvPiece(piece, self.layout, nameless=self.nameless))
 
         query_at, skip = self.query_at, self.skip
         return map_pieces(self.source, use, threads, report, whole_queries=whole_queries, query_at=query_at, skip=skip)
@@ -107,7 +107,7 @@ class CsvTable(Table):
 
     def plain(self) -> Values:
         """Read the file line by line, with errors that name the line."""
-        rows, layout, count, unrated = Collector(self.name, self.duplicates), self.layout, 0, 0
+        rows, layout, count, unrated = Collector(self.name, self.duplicates, nameless=self.nameless), self.layout, 0, 0
         for line, row in self.records():
             count += 1
             if self._is_unrated(row):
@@ -216,9 +216,9 @@ def _text_lines(source: Source) -> Iterator[str]:
 class CsvPiece:
     """Whole lines of a file, below its header."""
 
-    def __init__(self, piece: Piece, layout: Layout) -> None:
-        """Find the lines."""
-        self.piece, self.layout, self.number = piece, layout, piece.number
+    def __init__(self, piece: Piece, layout: Layout, *, nameless: bool = False) -> None:
+        """Find the lines. With `nameless`, the document of a line may be empty."""
+        self.piece, self.layout, self.number, self.nameless = piece, layout, piece.number, nameless
         text = piece.text[piece.start : piece.stop]
         if (text < 9).any() or ((text > RETURN) & (text < 32)).any():
             raise IrregularText  # control characters
@@ -230,7 +230,7 @@ class CsvPiece:
         """Return query, document and value of each line."""
         layout, text = self.layout, self.piece.text
         query, document = (Ids(text, *self._column(i)) for i in (layout.query, layout.document))
-        if find_nameless(query, document) is not None:
+        if not self.nameless and find_nameless(query, document) is not None:
             raise IrregularText
         if layout.value is None:
             return Triples(query, document, np.ones(len(query.start)))

@@ -86,9 +86,15 @@ class FrameTable(MemoryTable):
             return nw.from_native(native[roles.names]), roles
 
     def drop_nameless(self) -> int:
-        """Remove rows whose document is missing or NaN; return the number of rows that remain."""
+        """Remove rows whose document is missing, NaN or empty; return the number of rows that remain."""
+        import narwhals.stable.v2 as nw
+
         frame, document = self.frame.drop_nulls(self.roles.document), self.roles.document
-        self._hold(frame.filter(~frame[document].is_nan()) if frame[document].dtype.is_float() else frame)
+        if frame[document].dtype.is_float():
+            frame = frame.filter(~frame[document].is_nan())
+        elif len(frame) and frame[document].dtype in (nw.String, nw.Object):
+            frame = frame.filter([name != "" for name in frame[document].to_list()])
+        self._hold(frame)
         return self.rows
 
     def take(self, start: int, stop: int) -> Triples:

@@ -29,9 +29,12 @@ class Values(dict[str, Mapping[str, float]]):
 class Collector:
     """Collects values line by line; duplicate documents are merged or raise an error."""
 
-    def __init__(self, name: str, duplicates: str = "error") -> None:
-        """Start empty; `name` is the file in error messages, `duplicates` says how to merge duplicate documents."""
-        self.name, self.duplicates = name, duplicates
+    def __init__(self, name: str, duplicates: str = "error", *, nameless: bool = False) -> None:
+        """Start empty; `name` is the file in error messages, `duplicates` says how to merge duplicate documents.
+
+        With `nameless`, the name of a document may be empty.
+        """
+        self.name, self.duplicates, self.nameless = name, duplicates, nameless
         self.values: dict[str, dict[str, float]] = {}
         self.merged = 0
         """number of documents that were duplicates of an earlier one"""
@@ -39,7 +42,7 @@ class Collector:
 
     def add(self, line: int, query: str, doc: str, value: float) -> None:
         """Add one value."""
-        if query == "" or doc == "":
+        if query == "" or (doc == "" and not self.nameless):
             raise DataError(f"{self.name}:{line}: the name of the {'document' if query else 'query'} is missing")
         docs = self.values.setdefault(query, {})
         if doc in docs and self.duplicates == "first":

@@ -174,5 +174,6 @@ class RecordTable(MemoryTable):
     def take(self, start: int, stop: int) -> Triples:
         """Return some records as arrays."""
         query, document = (from_objects(ids[start:stop], self.name) for ids in (self.query, self.document))
-        check_names(query, document, f"{self.name}: record", start)
+        if not self.nameless:
+            check_names(query, document, f"{self.name}: record", start)
         return Triples(query, document, self.value[start:stop])
