@@ -19,7 +19,7 @@ import numpy as np
 from gradely.comparison import tests
 from gradely.comparison.gate import p_of_limits
 from gradely.comparison.groups import estimate
-from gradely.comparison.intervals import around, bootstrap_intervals, simultaneous_reach, t_intervals
+from gradely.comparison.intervals import Estimates, bootstrap_intervals, simultaneous_reach, t_intervals
 from gradely.comparison.pairwise import Design
 from gradely.comparison.random_effects import combine
 from gradely.comparison.regression import Sample, regress
@@ -149,7 +149,7 @@ def simultaneous_coverage(trials: int) -> Table:
             differ = differences(rng.beta(0.6, 1.4, (queries, 6)), pairs)
             for kind, (low, high) in {
                 "t": t_intervals(differ, 0.95),
-                "simultaneous": around(differ, simultaneous_reach(differ, 0.95, 0, 999)),
+                "simultaneous": Estimates.of(differ).around(simultaneous_reach(differ, 0.95, 0, 999)),
             }.items():
                 inside[kind] += bool(np.all((low <= 0) & (high >= 0)))
         rows.append([queries, *(count / trials for count in inside.values())])

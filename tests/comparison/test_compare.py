@@ -72,7 +72,7 @@ def test_tests_that_hold_at_once_have_families_too(demo, test):  # noqa: F811
 
 def test_a_baseline_is_charged_for_its_own_pairs(demo):  # noqa: F811
     tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="tukey")
-    assert any("--test max-t holds for these alone" in str(note) for note in tukey.notes)
+    assert any("max-t corrects for these alone" in str(note) for note in tukey.notes)
     against = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="max-t")
     assert "holds for the 2 tests of each measure (against dense) at once" in against.caption()
     assert not any("max-t" in str(note) for note in against.notes)

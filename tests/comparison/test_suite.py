@@ -551,7 +551,10 @@ def test_other_bad_inputs(files, capsys):
         (["none.toml"], "none.toml: no such file"),
         (["data/suite.toml", "--baseline", "d"], "no run 'd' for the baseline"),
         (["data/suite.toml", "--plot", "x.txt"], "x.txt: a figure must be an .svg, .pdf or .png file"),
-        (["data/suite.toml", "--report", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the files"),
+        (
+            ["data/suite.toml", "--report", "data/v.a.run"],
+            "data/v.a.run: cannot be written: it is one of the input files",
+        ),
         (["data/suite.toml", "-o", "data/v.qrels", "--format", "csv"], "data/v.qrels: cannot be written: it is one of"),
         (["data/suite.toml", "--correction", "x"], "Invalid value for '--correction'"),
     ):
