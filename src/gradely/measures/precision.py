@@ -239,7 +239,7 @@ class SetAP(InTop):
 
 
 class RelativeP(ShareOfBase):
-    """Precision at k over the best that is possible there.
+    """Precision at k over the best possible precision at k.
 
         RelativeP@k = (relevant in the top k) / min(k, RB)
 
@@ -274,7 +274,7 @@ def expect_precision_at_base(measure: "Rprec", batch: UncertainBatch) -> Expecte
 
 
 class Rprec(Binary):
-    """Precision after as many documents as there are relevant ones.
+    """Precision at rank R, the number of relevant documents.
 
         Rprec = (relevant in the top RB) / RB
 

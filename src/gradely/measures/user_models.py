@@ -190,7 +190,7 @@ def gains_by_rank(batch: Batch, gain: Array, deepest: int) -> Array:
 
 
 class INST(UserModel, Expecting):
-    """The rate of gain of a user who looks less deep the more they have gained.
+    """The rate of gain of a user who reads less deeply the more they have gained.
 
         INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
 
