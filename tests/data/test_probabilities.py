@@ -154,7 +154,7 @@ def test_text_in_dicts_names_subtopics():
 @pytest.mark.parametrize(
     ("header", "rows", "problem"),
     [
-        ("qid,docno,p0,p2", "q,d,0.5,0.5", "no p1 among 'p0', 'p2': probabilities of labels have a column for each"),
+        ("qid,docno,p0,p2", "q,d,0.5,0.5", "no p1 among 'p0', 'p2': label probabilities need a column for each label"),
         ("qid,docno,p1,p2", "q,d,0.5,0.5", "qrels.csv: no p0 among 'p1', 'p2'"),
         ("qid,docno,p0,p1,P_1", "q,d,0.5,0.5,0", "two columns for p1 among 'p0', 'P_1', 'p1'"),
         ("qid,docno,label,p0,p1", "q,d,1,0.5,0.5", "'label' is a label, and 'p0', 'p1' look like probabilities"),
