@@ -341,7 +341,7 @@ def test_explain(demo, said):
 def test_check(demo, said):
     text = said("check", "qrels.txt", "popular.run", "dense.run")
     assert "labels 0: " in text
-    assert "odd: no results for 2 queries (q23, q24)" in text
+    assert "warning: no results for 2 queries (q23, q24)" in text
     assert "share their score" in text
 
 
@@ -355,10 +355,10 @@ def test_check_finds_everything_that_is_wrong(demo, said):
         "q01 Q0 d1 1 x t\nq01 Q0 d2 1\nq01 Q0 d3 2 0.5 t\nq01 Q0 d3 1 nan t\nq01 Q0 d3 1 0.7 t\nq01 Q0 d4 1 0.9 t\n"
     )
     text = said("check", "qrels.txt", "bad.run", code=1)
-    for part in ("wrong: 1: ", "wrong: 2: ", "wrong: 4: ", "wrong: 5: "):
+    for part in ("error: 1: ", "error: 2: ", "error: 4: ", "error: 5: "):
         assert f"bad.run: {part}" in text
     (demo / "other.run").write_text("z Q0 d1 1 16777217 t\n")
-    assert "wrong: no query in common" in said("check", "qrels.txt", "other.run", code=1)
+    assert "error: no query in common" in said("check", "qrels.txt", "other.run", code=1)
     (demo / "close.run").write_text("q01 Q0 d084 1 16777216 t\nq01 Q0 d030 2 16777217 t\n")
     text = said("check", "qrels.txt", "close.run")
     assert "2 more documents would tie in single precision" in text
@@ -387,7 +387,7 @@ def test_version(said):
 def test_check_goes_on_after_a_file_that_cannot_be_read(demo, capfd):
     assert run(["check", "nowhere", "dense.run", "none.run"]) == 1
     text = capfd.readouterr().out
-    assert "nowhere: wrong: no such file" in text and "none.run: wrong: no such file" in text
+    assert "nowhere: error: no such file" in text and "none.run: error: no such file" in text
     assert "dense.run: 1,200 documents" in text
 
 

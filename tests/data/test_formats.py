@@ -656,7 +656,9 @@ def test_passages_become_documents(file, capfd):
     assert values(QRELS, gradely.read_run(run, document_pattern="(.*)#")) == GRADED
     with pytest.raises(DataError, match=r"run: the document pattern '\(\.\*\)#' matches no document, such as"):
         gradely.read_run(RUN, document_pattern="(.*)#")
-    assert "is it passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')?" in notes(QRELS, run)
+    assert "possible reason: passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')" in notes(
+        QRELS, run
+    )
     summed = gradely.read_run({"q": {"a#0": 1, "a#1": 2}}, document_pattern="(.*)#", duplicates="sum")
     assert summed.scores["q"] == {"a": 3.0}
     for pattern, says in (

@@ -242,10 +242,10 @@ def test_check_recognises_judgments_by_subtopic():
         first, second, *_ = gradely.check(qrels, [])
         assert (
             first.text
-            == "documents are judged by subtopic, 2 to 3 subtopics a query; below, the highest label of each counts"
+            == "documents are judged by subtopic, 2 to 3 subtopics per query; below, the highest label of each counts"
         )
         assert second.text.startswith("2 queries, 5 judgments; labels 0: 1, 1: 2, 2: 1, 3: 1")
-    assert gradely.check(write("twice.qrels", "q 0 a 1\nq 0 a 1\n"), []).wrong
+    assert gradely.check(write("twice.qrels", "q 0 a 1\nq 0 a 1\n"), []).errors
 
 
 def test_a_subset_of_queries_keeps_its_subtopics():

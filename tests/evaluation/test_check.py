@@ -82,8 +82,8 @@ def texts(findings):
 def test_a_file_has_the_findings_of_a_dict_whatever_its_order(collection, tmp_path, monkeypatch):
     qrels, ranked, lines = collection
     expected = texts(check(qrels, ranked))
-    assert ("odd", "no results for 1 query (q0) of the qrels") in expected
-    assert ("odd", "no judgments for 2 queries (q12, q13) of the run") in expected
+    assert ("warning", "no results for 1 query (q0) of the qrels") in expected
+    assert ("warning", "no judgments for 2 queries (q12, q13) of the run") in expected
     path = tmp_path / "run"
     for order in (lines, sorted(lines, key=lambda each: each.split()[2])):
         path.write_text("".join(order))
@@ -113,12 +113,12 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, 
     path = tmp_path / "run"
     path.write_text("".join(lines) + "q1 Q0 d99 1 nan t\n" + lines[0] + "q1 Q0\n" * 9)
     findings = check(qrels, path)
-    wrong = [finding.text for finding in findings if finding.kind == "wrong"]
+    wrong = [finding.text for finding in findings if finding.kind == "error"]
     assert wrong[0].startswith(f"{len(lines) + 1}: the score is nan")
     assert wrong[1].startswith(f"{len(lines) + 2}: duplicate document ")
     assert wrong[1].endswith(f"in line 1; {DUPLICATES_HINT}")
     assert wrong[-1] == "11 lines in all cannot be used"
-    rest = [each for each in texts(findings) if each[0] != "wrong"]
+    rest = [each for each in texts(findings) if each[0] != "error"]
     assert rest == texts(check(qrels, ranked))
 
 
@@ -181,7 +181,7 @@ def test_what_is_wrong_with_other_queries_does_not_matter(tmp_path):
 @pytest.mark.parametrize(("wrong", "counted"), [(5, 0), (6, 1)])
 def test_five_lines_that_cannot_be_used_are_named(tmp_path, wrong, counted):
     (tmp_path / "qrels").write_text("1 0 a 1\n" + "1 0\n" * wrong)
-    found = [finding.text for finding in check(tmp_path / "qrels") if finding.kind == "wrong"]
+    found = [finding.text for finding in check(tmp_path / "qrels") if finding.kind == "error"]
     assert len(found) == 5 + counted and found[4].startswith("6: ")
     assert (found[-1] == f"{wrong} lines in all cannot be used") == bool(counted)
 
@@ -199,7 +199,7 @@ def test_what_cannot_be_read_at_all_is_a_finding_that_says_what_other_functions_
         wrong, *rest = check(broken, {"q": {"d": 1.0}})
         with pytest.raises(gradely.GradelyError) as theirs:
             gradely.read_qrels(broken)
-        assert wrong.kind == "wrong" and f"{wrong.about}: {wrong.text}" == str(theirs.value)
+        assert wrong.kind == "error" and f"{wrong.about}: {wrong.text}" == str(theirs.value)
         assert [str(finding) for finding in rest] == ["run: 1 document"]  # which is checked all the same
 
 
@@ -244,5 +244,5 @@ def texts_alone(findings):
 
 
 def test_negative_labels_are_counted():
-    (odd,) = [finding for finding in check({"q": {"a": 1, "b": -1, "c": 0}}) if finding.kind == "odd"]
+    (odd,) = [finding for finding in check({"q": {"a": 1, "b": -1, "c": 0}}) if finding.kind == "warning"]
     assert odd.text.startswith("a negative label in 1 judgment: judged, but not relevant, and without gain; if -1 is ")

@@ -76,7 +76,7 @@ def test_distances_beside_ranks_are_noticed_in_tables(tmp_path):
     frame.to_parquet(tmp_path / "d.parquet")
     for run in (frame, pl.from_pandas(frame), frame.to_dict("records"), *sorted(tmp_path.iterdir())):
         (note,) = [note for note in map(str, gradely.evaluate(QRELS, run, ["RR"]).notes) if "rank column" in note]
-        assert "low scores have the first ranks, yet high scores count; if these are distances, give them with" in note
+        assert "low scores rank first, but high scores are best; if these are distances, negate them" in note
     frame["score"] = 1 - frame["score"]
     frame.to_csv(tmp_path / "d.csv", index=False)
     frame.to_parquet(tmp_path / "d.parquet")
@@ -138,10 +138,14 @@ def test_plain_tuples_are_refused_with_what_to_give():
 
 def test_queries_that_differ_by_case_are_named():
     upper = {query.upper(): docs for query, docs in QRELS.items()}
-    with pytest.raises(DataError, match=r"no query in common: 'q1' and 'Q1' look alike; is it upper and lower case\?"):
+    with pytest.raises(
+        DataError, match=r"no query in common: 'q1' and 'Q1' look alike; possible reason: upper and lower case"
+    ):
         gradely.evaluate(upper, RUN, ["RR"])
     some = gradely.evaluate({"Q1": {"a": 1}, "q2": {"c": 1}}, RUN, ["RR"])
-    assert "query 'q1' of the run and 'Q1' of the qrels look alike; is it upper and lower case?" in map(str, some.notes)
+    assert "query 'q1' of the run and 'Q1' of the qrels look alike; possible reason: upper and lower case" in map(
+        str, some.notes
+    )
     others = gradely.evaluate({"topic-1": {"a": 1}, "q2": {"c": 1}}, RUN | {"topic-2": {"a": 1}}, ["RR"])
     assert not [note for note in others.notes if note.kind == "apart"]
     with pytest.raises(DataError, match="no query in common; the first are 'topic-9' and 'q1'"):

@@ -79,13 +79,11 @@ def test_swapped_relevant_documents_that_all_have_label_1_are_noticed(tmp_path):
     files = [tmp_path / "relevant.json", tmp_path / "real.json"]
     for path, table in zip(files, (RELEVANT, REAL), strict=True):
         path.write_text(json.dumps(table))
-    says = (
-        "all documents of a query have the same score, 1 in the first, most labels are not whole numbers, and the run"
-    )
+    says = "all documents of a query have the same score, 1 in the first query, most labels are not whole numbers"
     for qrels, run in ((RELEVANT, REAL), frames, files):
         assert swapped(qrels, run) == []
         (note,) = swapped(run, qrels)
-        assert f"{says} has 3 documents where 5 are judged; if the two are swapped" in note
+        assert f"{says}, and the run has 3 documents where 5 are judged; if the two are swapped" in note
     found = gradely.compare(REAL, {"a": RELEVANT, "b": RELEVANT}, ["nDCG"]).notes
     assert any("where 5 are judged" in note.text for note in found)
     assert any("where 5 are judged" in finding.text for finding in gradely.check(REAL, RELEVANT))
@@ -380,7 +378,7 @@ def distances(path, *rows):
 def test_low_scores_at_the_first_ranks_are_probably_distances(tmp_path):
     one = [("q1", "a", 1, 0.1), ("q1", "b", 2, 0.4)]
     (note,) = distances(tmp_path / "r", *one)
-    assert "r: the rank column contradicts the scores in the first query: low scores have the first ranks, yet" in note
+    assert "r: the rank column contradicts the scores in the first query: low scores rank first, but" in note
     (note,) = distances(tmp_path / "r", *one, ("q2", "a", 2, 0.4), ("q2", "b", 1, 0.3), ("q2", "c", 3, 0.4))
     assert "in each of the first 2 queries" in note
 

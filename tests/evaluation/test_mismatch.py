@@ -11,7 +11,7 @@ PAIRS = {
     "blanks": (" d1", "d1", "blanks around"),
     "unicode": ("cafe\u0301", "caf\u00e9", "two Unicode forms"),  # they look the same, and were said not to look alike
     "floats": ("10.0", "10", "10.0 and as 10"),
-    "unseen": ("d\u200b1", "d1", "characters that are not seen"),
+    "unseen": ("d\u200b1", "d1", "invisible characters"),
     "prefix": ("doc-17", "17", "a prefix"),
     "zeros": ("17", "clueweb-0017", "a prefix"),
     "nothing": ("abc", "xyz", "do not look alike"),
@@ -38,7 +38,7 @@ def test_documents_under_other_names_are_noted_with_the_likely_reason(pair, tmp_
         ]
         assert "no document of qrels is in the rankings" in note and reason in note and repr(theirs) in note
         assert reason == "do not look alike" or repr(ours) in note
-        wrong = [str(finding) for finding in gradely.check({"1": {theirs: 1}}, run) if finding.kind == "wrong"]
+        wrong = [str(finding) for finding in gradely.check({"1": {theirs: 1}}, run) if finding.kind == "error"]
         assert len(wrong) == 1 and reason in wrong[0]
 
 
@@ -73,7 +73,7 @@ def test_labels_below_one_say_which_rel_to_use():
 
 
 def test_the_nearest_reason_wins():
-    assert compare_ids(["A", " b"], ["b", "a"]) == (" b", "b", "; is it blanks around one of them?")
+    assert compare_ids(["A", " b"], ["b", "a"]) == (" b", "b", "; possible reason: blanks around one of them")
 
 
 @pytest.mark.parametrize(("documents", "odd"), [(99, False), (100, True)])
@@ -92,7 +92,7 @@ def test_a_short_ranking_has_no_room_for_many_judged_documents():
 def test_the_example_is_of_a_query_that_has_documents():
     qrels = {"1": {"d1": 1}, "2": {"d2": 1}}
     (note,) = [note for note in gradely.evaluate(qrels, {"1": [], "2": ["D2"]}, ["RR"]).notes if note.kind == "apart"]
-    assert "query '2' has 'D2' in the run and 'd2' in the qrels; is it upper and lower case?" in note.text
+    assert "query '2' has 'D2' in the run and 'd2' in the qrels; possible reason: upper and lower case" in note.text
 
 
 @pytest.mark.parametrize("first", [{"a": 1}, {"a": 1, "b": 0}])

@@ -117,7 +117,7 @@ def test_queries_without_a_pair_to_order_are_noted():
     qrels = {"only": {"d1": 1, "d2": 1}, "both": labels, "graded": labels, "last": {"d1": 1}, "lost": {"d1": 1}}
     run = {"only": ["d1", "d2"], "both": ["d1", "x"], "graded": ["d3", "d1"], "last": ["x", "d1"], "lost": ["x", "y"]}
     scores = gradely.evaluate(qrels, run, ["AUC", "OPA", "AUC@1", "AP"])
-    though = "and score 0, though relevant ones are there"
+    though = "and score 0, although they have relevant documents"
     assert texts_of(scores, "degenerate") == [
         f"2 of 5 queries have no non-relevant document in the top for AUC {though}: only, graded",
         f"1 of 5 queries has no documents of different relevance in the top for OPA {though}: only".replace(

@@ -196,7 +196,7 @@ def test_means_are_weighted(folder, capfd):
         written = run_json(["evaluate", *arguments, "-m", "RR"], capfd)
         assert written["runs"][0]["mean"]["RR"] == 5.5 / 8
         assert written["weighted"] is True
-    kish = "weights are 1 to 5, as uneven as if 2.1 of 3 queries counted alike (Kish's effective number)"
+    kish = "weights are 1 to 5, and Kish's effective number of queries is 2.1 of 3"
     assert f"means are weighted: {kish}" in notes(scores)
 
 

@@ -186,7 +186,7 @@ def test_a_gate_is_whether_it_passed():
 def test_notes_are_printed_with_the_number():
     """A mean of 0 because of upper and lower case said nothing of it."""
     text = str(gradely.evaluate({"q1": {"d1": 3}}, {"q1": {"D1": 1}}, ["RR"]))
-    assert "0.0000" in text and "is it upper and lower case?" in text
+    assert "0.0000" in text and "possible reason: upper and lower case" in text
 
 
 def test_findings_are_a_list_and_json(capfd):
@@ -194,7 +194,7 @@ def test_findings_are_a_list_and_json(capfd):
     assert isinstance(findings, list) and findings == [*findings] and findings[0].kind == "fact"
     assert cli(["check", QRELS, "absent.run", "--format", "json"]) == 1
     data = json.loads(capfd.readouterr().out)
-    assert data["wrong"] and data["findings"][-1]["kind"] == "wrong" and data["findings"][-1]["about"] == "absent.run"
+    assert data["wrong"] and data["findings"][-1]["kind"] == "error" and data["findings"][-1]["about"] == "absent.run"
     assert cli(["check", QRELS, RUNS[0], "-o", "findings.csv"]) == 0
     with open("findings.csv") as file:
         assert next(csv.reader(file)) == ["about", "kind", "text"]

@@ -19,7 +19,7 @@ TIED = {"q1": {"a": 1, "b": 1, "x": 0}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1, "
 
 def test_nothing_is_silent():
     notes = [str(note) for note in gradely.evaluate(QRELS, TIED).notes]
-    unknown = "how far their order moves values is not known if labels are probabilities"
+    unknown = "how much their order changes values is not known if labels are probabilities"
     assert notes == [
         "muAP is left out of the default measures: its exact mean over labels that are probabilities is not known",
         "the labels of 4 documents are probabilities, taken as independent; values are means over all labels",
@@ -127,7 +127,7 @@ def test_weights_of_queries():
 
 def test_check_describes_the_labels():
     findings = [str(finding) for finding in gradely.check(QRELS, FIRST)]
-    assert findings[0] == "qrels: 3 queries, 7 judgments; labels are probabilities, in the mean 0: 3, 1: 2.6, 2: 1.4"
+    assert findings[0] == "qrels: 3 queries, 7 judgments; labels are probabilities, on average 0: 3, 1: 2.6, 2: 1.4"
     assert not any("wrong" in finding for finding in findings)
 
 

@@ -89,6 +89,10 @@ def test_queries_that_can_earn_nothing_are_counted(kind):
             for query in collection(kind).values()
         ]
         notes = evaluated(kind, [case.measure]).notes
-        of_pools = [note for note in notes if note.kind == "degenerate" and "though relevant ones are" not in note.text]
+        of_pools = [
+            note
+            for note in notes
+            if note.kind == "degenerate" and "although they have relevant documents" not in note.text
+        ]
         counts = [note.count for note in of_pools]  # not of rankings that lack a pair
         assert sum(counts) == ideals.count(0), case

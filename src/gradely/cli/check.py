@@ -14,7 +14,7 @@ from gradely.evaluation.check import check_files
 @partial(options.inputs, whole=True)
 @options.output
 def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions, output: OutputOptions) -> int:
-    """Find errors and oddities in QRELS and RUNS.
+    """Find errors and likely mistakes in QRELS and RUNS.
 
     The exit code is 1 if there are errors: lines that cannot be used, a file that cannot be read, or no query in
     common.
@@ -27,4 +27,4 @@ def command(qrels: str, runs: tuple[str, ...], *, inputs: InputOptions, output: 
             qrels, runs_by_name, inputs.qrels_format, inputs.columns, inputs.duplicates, progress=bar
         )
     write_result(findings, output)
-    return int(bool(findings.wrong))
+    return int(bool(findings.errors))

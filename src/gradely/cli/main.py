@@ -37,7 +37,7 @@ GROUPS = {
         "holes": "Show what unjudged documents could change.",
         "estimate": "Combine a few human labels with many from a judge.",
         "sample": "Sample the queries that people should judge.",
-        "check": "Find errors and oddities in qrels and runs.",
+        "check": "Find errors and likely mistakes in the data.",
         "pools": "Correlate rankings from full and smaller pools.",
     },
     "Study": {

@@ -18,18 +18,18 @@ def _digits(name: str) -> str:
     return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
 
 
-def _drop_unseen(name: str) -> str:
+def _drop_invisible(name: str) -> str:
     return re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", name.replace("\xa0", " "))
 
 
 REASONS: dict[str, Callable[[str], str]] = {
     "blanks around one of them": str.strip,
-    "one text in two Unicode forms, NFC and NFD": partial(unicodedata.normalize, "NFC"),
-    "characters that are not seen": _drop_unseen,
+    "two Unicode forms of the same text, NFC and NFD": partial(unicodedata.normalize, "NFC"),
+    "invisible characters": _drop_invisible,
     "upper and lower case": str.casefold,
     "numbers written as 10.0 and as 10": _drop_zero_fraction,
     "passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')": _drop_passage,
-    "a prefix, an ending or leading zeros": _digits,
+    "a prefix, a suffix or leading zeros": _digits,
 }
 
 
@@ -62,10 +62,10 @@ def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, s
     >>> compare_ids(["D1.0", "x"], ["y", "d1"])
     ('D1.0', 'y', '; they do not look alike')
     >>> compare_ids(["x", "DOC7"], ["doc7"])
-    ('DOC7', 'doc7', '; is it upper and lower case?')
+    ('DOC7', 'doc7', '; possible reason: upper and lower case')
     """
     ours, theirs = list(ours), list(theirs)
     alike = find_alike(ours, theirs)
     if alike is None:
         return ours[0], theirs[0], "; they do not look alike"
-    return alike[0], alike[1], f"; is it {alike[2]}?"
+    return alike[0], alike[1], f"; possible reason: {alike[2]}"

@@ -1,4 +1,4 @@
-"""check: errors and oddities in qrels and runs."""
+"""check: errors in qrels and runs, and likely mistakes."""
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
@@ -33,11 +33,11 @@ TOP = 10
 
 
 class Finding(NamedTuple):
-    """Something about the data: a plain fact, something odd, or something wrong."""
+    """A finding about the data: a fact, a warning or an error."""
 
     about: str
     kind: str
-    """fact, odd or wrong"""
+    """fact, warning or error"""
     text: str
 
     def __str__(self) -> str:
@@ -51,9 +51,9 @@ class Findings(Result, list[Finding]):
     notes: Sequence[Note] = ()
 
     @property
-    def wrong(self) -> list[Finding]:
-        """The findings for which `gradely check` has exit code 1."""
-        return [finding for finding in self if finding.kind == "wrong"]
+    def errors(self) -> list[Finding]:
+        """The errors, for which `gradely check` ends with exit code 1."""
+        return [finding for finding in self if finding.kind == "error"]
 
     def table(self) -> Table:
         """Return one row per finding: what it is about, its kind and its text."""
@@ -68,8 +68,8 @@ class Findings(Result, list[Finding]):
         return [self.table()]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the findings as plain data, with `wrong` true if anything is wrong."""
-        return {"wrong": bool(self.wrong), "findings": [finding._asdict() for finding in self]}
+        """Return the findings as plain data, with `wrong` true if there are errors."""
+        return {"wrong": bool(self.errors), "findings": [finding._asdict() for finding in self]}
 
 
 def check(
@@ -80,10 +80,10 @@ def check(
     document_pattern: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Findings:
-    """Find errors and oddities in qrels and runs: all invalid lines, not only the first.
+    """Find errors and likely mistakes in qrels and runs: all invalid lines, not only the first.
 
-    A run may also be a list of paths. If qrels or a run cannot be read at all, this is a finding, too, and the others
-    are checked. `columns`, `duplicates` and `document_pattern` are as in read_run.
+    A run may also be a list of paths. If qrels or a run cannot be read at all, this is a finding, and the others are
+    still checked. `columns`, `duplicates` and `document_pattern` are as in read_run.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
@@ -130,7 +130,7 @@ def check_files(
 def _unreadable(name: str, error: GradelyError) -> Finding:
     text = str(error)
     about, colon, rest = text.partition(": ")
-    return Finding(about, "wrong", rest) if colon else Finding(name, "wrong", text)
+    return Finding(about, "error", rest) if colon else Finding(name, "error", text)
 
 
 def check_qrels(
@@ -150,8 +150,8 @@ def check_qrels(
         else:
             scanned = _scan(qrels, trec.QRELS)
             judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
-    odd = [("odd", note.removeprefix(judgments.name).lstrip(": ")) for note in judgments.notes]
-    return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*odd, *_describe_qrels(judgments)))]
+    warnings = [("warning", note.removeprefix(judgments.name).lstrip(": ")) for note in judgments.notes]
+    return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*warnings, *_describe_qrels(judgments)))]
 
 
 def _read_by_subtopic(qrels: Any, form: str | None, columns: Names | None) -> Qrels | None:
@@ -175,9 +175,12 @@ def check_run(qrels: Qrels | None, source: Any, report: Report = ignore) -> list
         lines = [("fact", count_of(counts.documents, "document")), *_describe_ties(counts)]
     else:
         apart = None if wrong else describe_mismatch(qrels, run, hits)
-        odd = [*run.notes, *filter(None, [describe_swap(qrels, run, hits), describe_same(qrels, run)])]
-        lines = [*(("odd", note.removeprefix(f"{run.name}: ")) for note in odd), *_describe_run(qrels, hits, counts)]
-        lines += [("wrong", apart)] if apart else []
+        warnings = [*run.notes, *filter(None, [describe_swap(qrels, run, hits), describe_same(qrels, run)])]
+        lines = [
+            *(("warning", note.removeprefix(f"{run.name}: ")) for note in warnings),
+            *_describe_run(qrels, hits, counts),
+        ]
+        lines += [("error", apart)] if apart else []
     return [*wrong, *(Finding(run.where, *line) for line in lines)]
 
 
@@ -210,9 +213,9 @@ def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.
 
 
 def _list_errors(name: str, texts: list[str]) -> list[Finding]:
-    findings = [Finding(name, "wrong", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
+    findings = [Finding(name, "error", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
     if len(texts) > SHOWN:
-        findings.append(Finding(name, "wrong", f"{len(texts):,} lines in all cannot be used"))
+        findings.append(Finding(name, "error", f"{len(texts):,} lines in all cannot be used"))
     return findings
 
 
@@ -222,12 +225,12 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
         means = zip(qrels.scale.tolist(), qrels.chance.sum(axis=0).tolist(), strict=True)
         listing = ", ".join(f"{label:g}: {mean:.4g}" for label, mean in means)
         size = f"{count_of(len(qrels), 'query')}, {count_of(len(qrels.docs), 'judgment')}"
-        yield "fact", f"{size}; labels are probabilities, in the mean {listing}"
+        yield "fact", f"{size}; labels are probabilities, on average {listing}"
         return
     if qrels.subtopics is not None:
         least, most = int(qrels.subtopics.counts.min()), int(qrels.subtopics.counts.max())
         number = count_of(most, "subtopic") if least == most else f"{least:,} to {most:,} subtopics"
-        yield "fact", f"documents are judged by subtopic, {number} a query; below, the highest label of each counts"
+        yield "fact", f"documents are judged by subtopic, {number} per query; below, the highest label of each counts"
     labels, counts = np.unique(qrels.grade, return_counts=True)
     listing = ", ".join(f"{label:g}: {count:,}" for label, count in zip(labels, counts, strict=True))
     listing = (
@@ -240,15 +243,18 @@ def _describe_qrels(qrels: Qrels) -> Iterator[tuple[str, str]]:
         below = count_of(int(counts[labels < 0].sum()), "judgment")
         text = f"a negative label in {below}: judged, but not relevant, and without gain"
         low = f"{labels[0]:g}"
-        yield "odd", f"{text}; if {low} is the lowest level of a scale, use relevance=shift({low}), and rel above it"
+        yield (
+            "warning",
+            f"{text}; if {low} is the lowest level of a scale, use relevance=shift({low}), and rel above it",
+        )
     if labels[0] > 0 and len(labels) > 1:
         low = f"{labels[0]:g}"
         text = f"the lowest label is {low}, so every judged document counts as relevant to graded measures"
         yield "fact", f"{text}; if {low} means not relevant, use nDCG(relevance=shift({low})), and rel above it"
     best = np.maximum.reduceat(qrels.grade, qrels.start[:-1])
-    barren = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
-    if barren:
-        yield "odd", f"no relevant document in {_queries(barren)}; the score there is 0"
+    empty = [qrels.queries[i] for i in np.flatnonzero(best <= 0).tolist()]
+    if empty:
+        yield "warning", f"no relevant document in {_queries(empty)}; their scores are 0"
 
 
 def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple[str, str]]:
@@ -257,15 +263,15 @@ def _describe_run(qrels: Qrels, hits: Hits, counts: RunCounts) -> Iterator[tuple
     queries = count_of(answered + hits.unjudged.size, "query")
     yield "fact", f"{queries}, {count_of(counts.documents, 'document')}"
     if counts.against:
-        yield "odd", f"the rank column contradicts the scores in {_queries(counts.against)}; scores count"
+        yield "warning", f"the rank column contradicts the scores in {_queries(counts.against)}; scores are used"
     if not answered:
-        yield "wrong", f"no query in common with {qrels.name}"
+        yield "error", f"no query in common with {qrels.name}"
         return
     if answered < len(qrels):
         missing = [qrels.queries[i] for i in np.flatnonzero(~hits.answered).tolist()]
-        yield "odd", f"no results for {_queries(missing)} of the qrels"
+        yield "warning", f"no results for {_queries(missing)} of the qrels"
     if hits.unjudged.size:
-        yield "odd", f"no judgments for {_queries(hits.unjudged.names, hits.unjudged.size)} of the run"
+        yield "warning", f"no judgments for {_queries(hits.unjudged.names, hits.unjudged.size)} of the run"
     yield "fact", _share_unjudged(hits)
     yield from _describe_ties(counts)
 
@@ -285,7 +291,7 @@ def _describe_ties(counts: RunCounts) -> Iterator[tuple[str, str]]:
         yield "fact", f"{share} of the documents share their score with another one, in {groups}"
     if counts.single:
         more = count_of(counts.single, "more document")
-        yield "odd", f"{more} would tie in single precision, where trec_eval 9 and older break ties by name"
+        yield "warning", f"{more} would tie in single precision, where trec_eval 9 and older break ties by name"
 
 
 def _share(part: float, whole: float) -> str:

@@ -85,7 +85,9 @@ def _look_like_relevant(qrels: Qrels, hits: Hits, levels: Floats, first_query: F
         return None
     labels = "most labels are not whole numbers" if are_real(levels) else describe_beyond(first_query)
     fewer = f"the run has {count_of(found, 'document')} where {judged:,} are judged"
-    return f"all documents of a query have the same score, 1 in the first, {labels}, and {fewer}" if labels else None
+    return (
+        f"all documents of a query have the same score, 1 in the first query, {labels}, and {fewer}" if labels else None
+    )
 
 
 def describe_same(qrels: Qrels, run: Run, *, same: bool = False) -> str | None:
@@ -156,8 +158,8 @@ def describe_distances(run: Run) -> str | None:
     if not queries:
         return None
     where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
-    text = f"the rank column contradicts the scores in {where}: low scores have the first ranks, yet high scores count"
-    return f"{run.name}: {text}; if these are distances, give them with a minus sign"
+    text = f"the rank column contradicts the scores in {where}: low scores rank first, but high scores are best"
+    return f"{run.name}: {text}; if these are distances, negate them"
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
@@ -192,15 +194,15 @@ def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:
     if not room or matches > FEW * room:
         return None
     many = "no document" if not matches else f"only {matches:,} of {room:,} judged documents"
-    says = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
+    found = f"{many} of {qrels.name} {'is' if matches < 2 else 'are'} in the rankings of {run.where}"
     query, documents = _sample(qrels, run, hits)
     judged = list(islice(qrels.judgments(query), COMPARED))
     common = {*documents} & {*judged}
     documents, judged = ([name for name in names if name not in common] for names in (documents, judged))
     if not documents or not judged:
-        return says
+        return found
     document, judgment, reason = compare_ids(documents, judged)
-    return f"{says}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
+    return f"{found}: query {clip(query)} has {clip(document)} in the run and {clip(judgment)} in the qrels{reason}"
 
 
 def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:

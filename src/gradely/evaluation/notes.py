@@ -257,7 +257,7 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
         ),
         *(("labels", text) for text in evaluation.qrels.notes),
         *(("run", text) for text in evaluation.about_run),
-        ("apart", evaluation.apart),
+        ("apart", evaluation.id_mismatch),
         ("labels", threshold),
         ("subtopics", describe_highest(evaluation.qrels, plain)),
     ]
@@ -316,13 +316,13 @@ def _note_weights(evaluation: "Evaluation") -> list[Note]:
     if evaluation.qrels.weights is None:
         return []
     if weights is None:
-        text = f"weights: {count_of(len(queries), 'query')} have the same weight, so means are as without weights"
+        text = f"weights: all of {count_of(len(queries), 'query')} have the same weight, so means do not change"
         return [Note("weights", len(queries), len(queries), text)]
     least, greatest = (end(evaluation.qrels.weights[query] for query in queries) for end in (min, max))
     effective = len(weights) ** 2 / float(weights @ weights)
     text = (
-        f"means are weighted: weights are {least:g} to {greatest:g}, as uneven as if "
-        f"{effective:.1f} of {count_of(len(queries), 'query')} counted alike (Kish's effective number)"
+        f"means are weighted: weights are {least:g} to {greatest:g}, and Kish's effective number of queries is "
+        f"{effective:.1f} of {len(queries):,}"
     )
     return [Note("weights", len(queries), len(queries), text)]
 
@@ -381,8 +381,8 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
     if alike is None:
         return notes
     ours, theirs, reason = alike
-    asks = f"query {clip(ours)} of the run and {clip(theirs)} of the qrels look alike; is it {reason}?"
-    return [*notes, Note("apart", len(queries), len(evaluation.qrels), asks)]
+    text = f"query {clip(ours)} of the run and {clip(theirs)} of the qrels look alike; possible reason: {reason}"
+    return [*notes, Note("apart", len(queries), len(evaluation.qrels), text)]
 
 
 def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
@@ -425,7 +425,7 @@ def _note_lacking(evaluation: "Evaluation") -> list[Note]:
     for name, measure in evaluation.measures.items():
         if measure.may_lack and not isinstance(evaluation.qrels, UncertainQrels):
             queries = evaluation.judged_queries[evaluation.find_lacking(measure)[evaluation.judged_queries]]
-            text = f"{{have}} no {measure.may_lack} for {name} and score{{s}} 0, though relevant ones are there"
+            text = f"{{have}} no {measure.may_lack} for {name} and score{{s}} 0, although they have relevant documents"
             notes += _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
     return notes
 
@@ -471,7 +471,9 @@ def _note_bounds(evaluation: "Evaluation") -> list[Note]:
     bounds = evaluation.find_bounds(evaluation.blocks, evaluation.settings.ties, answered)
     notes = []
     for j, name in enumerate(evaluation.measures):
-        text = f"{{have}} tie groups too large to search, so {name} is a bound there, which perhaps no order reaches"
+        text = (
+            f"{{have}} tie groups too large to search, so {name} is only a bound there, which perhaps no order reaches"
+        )
         notes += _note_judged(evaluation, "bounds", answered[bounds[:, j]], len(evaluation.queries), "query", text)
     return notes
 
@@ -482,7 +484,7 @@ def _note_uncertain_ties(evaluation: "Evaluation") -> list[Note]:
         return []
     hits = evaluation.measured_hits
     queries = np.intersect1d(hits.query[hits.tied > 1], evaluation.judged_queries)
-    text = "{have} tied documents; how far their order moves values is not known if labels are probabilities"
+    text = "{have} tied documents; how much their order changes values is not known if labels are probabilities"
     return _note_judged(evaluation, "ties", queries, len(evaluation.queries), "query", text)
 
 

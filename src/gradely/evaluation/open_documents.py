@@ -78,7 +78,7 @@ def find_open(
         name, run = item
         evaluation = evaluate_run(joined, run, {}, settings, second_half, name=name, workers=workers)
         judged = row[evaluation.hits.row] < len(qrels.grade)
-        evaluation.apart = describe_mismatch(qrels, run, evaluation.hits.select(judged))
+        evaluation.id_mismatch = describe_mismatch(qrels, run, evaluation.hits.select(judged))
         progress(name, 1.0)
         return evaluation
 

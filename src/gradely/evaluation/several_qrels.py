@@ -97,7 +97,7 @@ class SeveralQrels:
         evaluations = {
             run: Evaluation(
                 *(mine, select(found.hits), fitted, settings, run, found.placed, found.workers),
-                apart=found.apart,
+                id_mismatch=found.id_mismatch,
                 about_run=found.about_run,
             )
             for run, found in read.items()

@@ -43,7 +43,7 @@ class Evaluation:
     """number of threads that compute values"""
     details: "RunDetails | None" = None
     """the number of tied documents and the tops of the rankings, if requested"""
-    apart: str | None = None
+    id_mismatch: str | None = None
     """a note if the run and the qrels have no documents in common"""
     about_run: Sequence[str] = ()
     """notes on assumptions made when the run was read, and on likely mistakes"""

@@ -65,7 +65,7 @@ def locate(
         apart = f"{run.where} and {qrels.name} have no query in common"
         alike = find_alike(hits.unjudged.names[:QUERIES], qrels.queries[:QUERIES], OF_QUERIES)
         if alike is not None:
-            raise DataError(f"{apart}: {clip(alike[0])} and {clip(alike[1])} look alike; is it {alike[2]}?")
+            raise DataError(f"{apart}: {clip(alike[0])} and {clip(alike[1])} look alike; possible reason: {alike[2]}")
         if qrels.left_out and not hits.unjudged.size:
             raise DataError(f"{apart} that counts: those of the run were left out")
         first = clip(hits.unjudged.names[0] if hits.unjudged.names else "")
