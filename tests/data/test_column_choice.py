@@ -18,9 +18,7 @@ def test_a_column_of_numbers_that_nobody_claims_is_an_error(file, tmp_path):  # 
     records = table.to_dict("records")
     shapes = [table, pl.DataFrame(table), records, file("q.jsonl", lines(records)), file("q.json", records)]
     for qrels in (*shapes, tmp_path / "q.csv", tmp_path / "q.parquet"):
-        with pytest.raises(
-            InputError, match="no label column, but 'judge_score' holds numbers: for labels, say columns="
-        ):
+        with pytest.raises(InputError, match="no label column; 'judge_score' holds numbers: for labels, pass columns="):
             values(qrels, RUN)
         assert values(qrels, RUN, columns={"label": "judge_score"}) == GRADED
         everything = gradely.evaluate(qrels, RUN, MEASURES, columns={"label": None})
@@ -89,7 +87,9 @@ def test_a_column_of_places_is_a_rank():
 @pytest.mark.parametrize("name", ["distance", "_distance", "cosine_distance", "vectorDistance"])
 def test_of_distances_the_negative_is_the_score(name):
     run = pd.DataFrame([("q", "b", 0.1), ("q", "a", 0.4)], columns=["qid", "docno", name])
-    with pytest.raises(InputError, match=r"low is best.*give its negative, as score; if high is best, say columns="):
+    with pytest.raises(
+        InputError, match=r"low values .*pass its negative as score; if high values are best, pass columns="
+    ):
         gradely.evaluate({"q": {"a": 1}}, run, ["RR"])
     assert gradely.evaluate({"q": {"a": 1}}, run.assign(score=-run[name]), ["RR"])["RR"] == 0.5
 
@@ -114,7 +114,7 @@ def test_several_runs_in_one_table_are_noticed(tmp_path, suffix):
     )
     assert not gradely.evaluate(qrels, give([*first, ("r", "b", 0.8, "bm25")]), ["RR"]).notes
     with pytest.raises(
-        DataError, match=r"duplicate document .a..*if 'model' names several runs, give one of them at a time"
+        DataError, match=r"duplicate document .a..*if 'model' names several runs, give one run at a time"
     ):
         gradely.evaluate(qrels, give([*first, ("q", "a", 0.8, "dense")]), ["RR"])
 
@@ -132,7 +132,7 @@ def test_several_raters_in_one_table_lead_to_the_command_that_merges_them(file, 
 
 
 def test_names_that_end_like_ids_may_hold_labels():
-    with pytest.raises(InputError, match="no label column, but 'paid' holds numbers"):
+    with pytest.raises(InputError, match="no label column; 'paid' holds numbers"):
         gradely.read_qrels([{"user_id": "u", "item_id": "i", "paid": 0}])
 
 

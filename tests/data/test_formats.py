@@ -98,7 +98,7 @@ def test_quepid_rows_without_a_rating_are_unjudged(file):
 
 def test_quepid_books_have_a_column_per_rater(file, capfd):
     path = file("book.csv", "query,docid,ann,Bob B\nq1,d1,2,1\nq1,d2,0,\nq1,d3,1,0\nq2,d4,1,\n")
-    hold = r"no label column, but 'ann', 'Bob B' hold numbers.*columns=\{'label': 'ann'\}"
+    hold = r"no label column; 'ann', 'Bob B' hold numbers.*columns=\{'label': 'ann'\}"
     with pytest.raises(InputError, match=rf"{hold}.*gradely judges --qrels \(--merge\)"):
         values(path, RUN)
     assert values(path, RUN, columns={"label": "ann"}) == GRADED
@@ -319,7 +319,9 @@ def test_queries_may_be_called_what_other_tools_call_their_parts(file, query):
 
 def test_records_with_several_lists_say_what_to_give(file):
     records = [{"question": "q1", "answers": ["x"], "ctxs": [{"id": "d1", "score": "0.5"}]}]
-    says = r"no document column among 'answers', 'ctxs'; 'answers', 'ctxs' hold lists: give each query one, \{.*id"
+    says = (
+        r"no document column among 'answers', 'ctxs'; 'answers', 'ctxs' hold lists: give one list of results per query"
+    )
     for given in (records, pd.DataFrame(records), file("dpr.json", records), file("dpr.jsonl", lines(records))):
         for arguments in ((QRELS, given), (given, RUN)):
             with pytest.raises(InputError, match=says):
@@ -405,7 +407,7 @@ def test_results_of_mteb_hold_means(file):
 def test_two_columns_that_may_be_the_label_are_an_error(file):
     path = file("rcp.tsv", "query-id\tcorpus-id\tscore\tgain\ttheta\nq1\td1\t1\t0.5\t3\n")
     with pytest.raises(
-        InputError, match=r"'score' and 'gain' may both be the label column; say columns=\{'label': 'score'"
+        InputError, match=r"'score' and 'gain' may both be the label column; pass columns=\{'label': 'score'"
     ):
         values(path, RUN)
     assert gradely.read_qrels(path, columns={"label": "gain"}).labels("q1") == {"d1": 0.5}
@@ -461,10 +463,12 @@ def test_scores_of_nested_results_have_a_name_that_is_known_or_said(file):
             if options:
                 with pytest.raises(
                     InputError,
-                    match=r"no score column.*high is best, say .*\(--columns score=cosine\)",
+                    match=r"no score column.*high values are best, pass .*\(--columns score=cosine\)",
                 ):
                     values(QRELS, run)
-    with pytest.raises(InputError, match="of 'distance', low is best, and of a score high: give its negative"):
+    with pytest.raises(
+        InputError, match="low values of 'distance' are probably best, but high scores rank first: pass its negative"
+    ):
         values(QRELS, nested_results("distance"))
     assert values(nested_results("rating", QRELS), RUN) == GRADED
     unscored = {"q": [{"id": "b", "page_id": 3, "cached": True}, {"id": "a", "page_id": 9, "cached": False}]}
@@ -476,7 +480,7 @@ def test_scores_of_nested_results_have_a_name_that_is_known_or_said(file):
     [
         ("irds:beir/scifact/test", "ir_datasets export beir/scifact/test qrels > qrels.txt"),
         ("msmarco-passage/trec-dl-2019/judged", "ir_datasets.load('msmarco-passage/trec-dl-2019/judged').qrels_iter()"),
-        ("irds:msmarco/dev", "qrels_iter(); a run is what your system wrote"),
+        ("irds:msmarco/dev", "qrels_iter(); a run is the output of your system"),
         ("hf://datasets/BeIR/scifact-qrels/test.tsv", "datasets.load_dataset('BeIR/scifact-qrels', split='test')"),
         ("https://example.org/qrels.txt", "curl -LO https://example.org/qrels.txt"),
         ("s3://bucket/run.parquet", "get the file first"),
@@ -565,7 +569,9 @@ def test_data_sets_of_llama_index(file):
 
     for qrels in (content, Finetuning(), file("dataset.json", content)):
         assert values(qrels, RUN) == LISTED
-    with pytest.raises(InputError, match=r"is a dataset of LlamaIndex, which is not a run; give what was retrieved"):
+    with pytest.raises(
+        InputError, match=r"is a dataset of LlamaIndex, which is not a run; give the retrieved documents"
+    ):
         values(QRELS, content)
 
 
@@ -674,7 +680,7 @@ def test_passages_become_documents(file, capfd):
 
 def test_judgments_of_subtopics_are_named(file):
     path = file("diversity.txt", "q1 1 d1 2\nq1 2 d1 1\nq1 1 d2 0\nq1 1 d3 1\nq2 1 d4 1\n")
-    with pytest.raises(DataError, match=r"diversity.txt:2: .*are '1' and '2' subtopics, .*--subtopics"):
+    with pytest.raises(DataError, match=r"diversity.txt:2: .*if '1' and '2' are subtopics, .*--subtopics"):
         values(path, RUN)
     assert values(path, RUN, duplicates="max") == GRADED
     with pytest.raises(DataError, match=r"first in line 1; keep one, or .*\(--duplicates max\)$"):
@@ -699,7 +705,7 @@ def test_archives_open_files_and_lists_of_files_are_refused_by_name(file, tmp_pa
     with pytest.raises(DataError, match="is an open file: give records, or a file that holds the text"):
         values(QRELS, io.StringIO("q1 Q0 d1 1 0.5 t\n"))
     for qrels in ([str(path), str(path)], [path, path], (gradely.read_qrels(path),)):
-        with pytest.raises(DataError, match=r"qrels: is a list of \d: give one, or put the files together"):
+        with pytest.raises(DataError, match=r"qrels: is a list of \d: give one, or concatenate the files"):
             values(qrels, RUN)
 
 

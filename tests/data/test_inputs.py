@@ -270,7 +270,7 @@ def test_standard_input(monkeypatch, file):
         (
             QRELS,
             pd.DataFrame({"qid": ["1"], "docno": ["d1"], "a": [1]}),
-            "no score column among 'a'; for scores, of which high is best, say columns=.'score': 'a'",
+            "no score column among 'a'; if high values are best, pass columns=.'score': 'a'",
         ),
         (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
@@ -334,7 +334,7 @@ def test_what_cannot_be_read_says_what_to_do_instead(tmp_path):
     for run, says in (
         (np.ones(3), "evaluate_arrays(scores, labels, group=sizes)"),
         (connection, "connection.table('run')"),
-        ([{"user_id": 1, "sku": 2, "score": 1}], "say columns={'document': …} (--columns document=…)"),
+        ([{"user_id": 1, "sku": 2, "score": 1}], "pass columns={'document': …} (--columns document=…)"),
     ):
         with pytest.raises((DataError, InputError), match=re.escape(says)):
             gradely.evaluate({"1": {"2": 1}}, run, ["RR"])

@@ -71,7 +71,7 @@ def test_probabilities_that_are_rounded_are_scaled_and_that_is_said():
     qrels = gradely.read_qrels({"q": {"a": {0: 0.33, 1: 0.33, 2: 0.33}, "b": 1}})
     assert qrels.judgments("q")["a"] == pytest.approx({0: 1 / 3, 1: 1 / 3, 2: 1 / 3}, abs=1e-15)
     assert qrels.notes == [
-        "qrels: the probabilities of 1 of 2 documents add up to 1 but for rounding (0.99 to 1); scaled"
+        "qrels: the probabilities of 1 of 2 documents do not add up to exactly 1 (0.99 to 1); scaled"
     ]
 
 
@@ -99,8 +99,8 @@ def test_shares_of_raters():
 @pytest.mark.parametrize(
     ("raters", "problem"),
     [
-        ([], "shares are of two raters or more, and there is none"),
-        ({"ann": {"q": {"a": 1}}}, "shares are of two raters or more, and there is one"),
+        ([], "shares need at least two raters; there is none"),
+        ({"ann": {"q": {"a": 1}}}, "shares need at least two raters; there is one"),
         ("qrels.txt", "give the qrels of each rater by name"),
         ([{"q": {"a": 1}}, {"q": {"a": {0: 0.5, 1: 0.5}}}], "label_shares needs one label for each document"),
     ],
@@ -114,12 +114,12 @@ def test_raters_that_give_no_shares_are_refused(raters, problem):
     ("value", "problem"),
     [
         ({0: 0.2, 1: 0.5}, "document 'd': the probabilities of the labels add up to 0.7; they must add up to 1"),
-        ({0: 1.5, 1: -0.5}, "label 0 has the probability 1.5; it is a number from 0 to 1"),
-        ({0: 1.25, 1: -0.25}, "label 0 has the probability 1.25; it is a number from 0 to 1"),
-        ({0: -0.25, 1: 1}, "label 0 has the probability -0.25; it is a number from 0 to 1"),
+        ({0: 1.5, 1: -0.5}, "label 0 has the probability 1.5; it must be from 0 to 1"),
+        ({0: 1.25, 1: -0.25}, "label 0 has the probability 1.25; it must be from 0 to 1"),
+        ({0: -0.25, 1: 1}, "label 0 has the probability -0.25; it must be from 0 to 1"),
         ({0: float("nan"), 1: 1}, "query 'q', document 'd': the probability is nan; it must be a finite number"),
         ({0: "half", 1: 0.5}, "the probability 'half' is not a number"),
-        ({float("inf"): 1.0}, "and 'inf' is none"),
+        ({float("inf"): 1.0}, "; 'inf' is not a number"),
         ({1: 1, 2: 1}, "add up to 2; they must add up to 1; names of subtopics are text"),
     ],
 )  # fmt: skip
@@ -132,8 +132,8 @@ def test_what_are_no_probabilities_is_refused_in_one_line(value, problem):
 @pytest.mark.parametrize(
     ("value", "problem"),
     [
-        ({"1": 0.5, "1.0": 0.5}, "the same label twice, as in"),
-        ({"s1": 0.5, "1": 0.5}, "probabilities are numbers, as in {0: 0.2, 1: 0.8}, and 's1' is none"),
+        ({"1": 0.5, "1.0": 0.5}, "duplicate label, as in"),
+        ({"s1": 0.5, "1": 0.5}, "probabilities are numbers, as in {0: 0.2, 1: 0.8}; 's1' is not a number"),
         ({"1": 1, "2": 0}, "may be something else, such as subtopics"),
     ],
 )
@@ -185,5 +185,5 @@ def test_the_first_of_duplicate_documents_may_count(tmp_path):
     for name in ("qrels.csv", "qrels.jsonl"):
         path = written(tmp_path, name, rows)
         assert gradely.read_qrels(path, duplicates="first").judgments("q1") == QRELS["q1"]
-        with pytest.raises(gradely.DataError, match=r"duplicate document|it is a number from 0 to 1"):
+        with pytest.raises(gradely.DataError, match=r"duplicate document|it must be from 0 to 1"):
             gradely.read_qrels(path, duplicates="sum")

@@ -383,7 +383,7 @@ def test_ids_of_other_types_in_the_middle(folder):
     ("name", "content", "says"),
     [
         ("a.json", '{"1": {"d1": ' + "9" * 5000 + "}}", "a.json: a number has too many digits"),
-        ("a.json", '{"1": {"d1": ' + "9" * 4000 + "}}", "is too large for a number"),
+        ("a.json", '{"1": {"d1": ' + "9" * 4000 + "}}", "is too large to represent"),
         ("a.jsonl", '{"query_id": 1, "doc_id": ' + "9" * 5000 + ', "score": 1}\n', "a.jsonl:1: a number has too many"),
         ("a.csv", "qid,docno,score\n1,d1,1\n1," + "d" * 200_000 + ",1\n", "a.csv:3: is not CSV: field larger than"),
         ("a.csv", "qid,docno,score\n1," + "d" * 90_000 + ",x\n", "a.csv:2: the score 'x' is not a number"),

@@ -108,13 +108,13 @@ def test_they_are_read_only_where_somebody_asks():
     write("qrels.txt", "q 0 a 1\nq 1 b 1\n")
     assert read_qrels("qrels.txt").subtopics is None
     assert read_qrels("qrels.txt", subtopics=True).subtopics.names == [["0", "1"]]
-    with pytest.raises(gradely.DataError, match=r"are '1' and '2' subtopics.*Then say subtopics=True \(--subtopics\)"):
+    with pytest.raises(gradely.DataError, match=r"if '1' and '2' are subtopics.*pass subtopics=True \(--subtopics\)"):
         read_qrels(write("div.qrels", "q 1 a 1\nq 2 a 1\n"))
 
 
 def test_a_column_of_subtopics_that_is_not_read_is_pointed_out_where_documents_recur():
     for rows in (ROWS, table(",", "csv")):
-        with pytest.raises(gradely.DataError, match=r"if 'subtopic' holds subtopics, say subtopics=True"):
+        with pytest.raises(gradely.DataError, match=r"if 'subtopic' holds subtopics, pass subtopics=True"):
             read_qrels(rows)
     once = [ROWS[0], ROWS[2]]
     assert read_qrels(once).subtopics is None
@@ -136,7 +136,7 @@ def test_columns_may_have_other_names_and_no_label():
 @pytest.mark.parametrize(
     ("qrels", "options", "says"),
     [
-        ({"q": {"a": {1: 0.5}}}, {"subtopics": True}, "query 'q', document 'a': the subtopic 1 is no text; write '1'"),
+        ({"q": {"a": {1: 0.5}}}, {"subtopics": True}, "query 'q', document 'a': the subtopic 1 is not text; write '1'"),
         ({"q": {"a": {"s": "x"}}}, {}, "subtopic 's': the label 'x' is not a number"),
         ({"q": {"a": {"s": 1}, "b": 1}}, {}, "document 'b': expected {subtopic: label}, found '1'"),
         ({"q": {"a": {"s": 1}}, "p": ["a"]}, {}, "query 'p': expected {document: {subtopic: label}}"),

@@ -130,9 +130,7 @@ def test_several_runs_in_place_of_one_and_one_in_place_of_several():
 def test_plain_tuples_are_refused_with_what_to_give():
     rows = [("q1", "a", 0.9), ("q1", "b", 0.1)]
     for given in (rows, iter(rows), [list(row) for row in rows]):
-        with pytest.raises(
-            DataError, match=r"run: is a list of (tuple|list)s, which do not say what is what: give dicts"
-        ):
+        with pytest.raises(DataError, match=r"run: is a list of (tuple|list)s, whose values have no names: give dicts"):
             gradely.evaluate(QRELS, given, ["RR"])
 
 
@@ -186,5 +184,5 @@ def test_letters_of_a_table_are_not_names_of_runs():
 def test_swapped_lines_of_json_say_so(tmp_path):
     (tmp_path / "q.jsonl").write_text('{"query_id": "q1", "doc_id": "a", "label": 1}\n')
     (tmp_path / "r.jsonl").write_text('{"query_id": "q1", "doc_id": "a", "score": 0.7}\n')
-    with pytest.raises(InputError, match="'label' is a label, as qrels have it: qrels come first, and runs follow"):
+    with pytest.raises(InputError, match="'label' is a label, as in qrels, which come first, before the runs"):
         gradely.evaluate(tmp_path / "r.jsonl", tmp_path / "q.jsonl", ["RR"])

@@ -236,13 +236,16 @@ def test_equal_weights_change_no_bit_and_the_order_of_queries_none_either():
     ("weights", "says"),
     [
         ({"q1": 1}, "weights: 2 of 3 queries have no weight, such as 'q2'; weight 0 leaves a query out"),
-        ({"q1": -1, "q2": 1, "q3": 1}, "weights: query 'q1' has the weight '-1'; a weight is a finite number from 0"),
+        (
+            {"q1": -1, "q2": 1, "q3": 1},
+            "query 'q1' has the weight '-1'; a weight must be a finite number of at least 0",
+        ),
         ({"q1": float("nan"), "q2": 1, "q3": 1}, "weights: query 'q1' has the weight NaN"),
         ({"q1": float("inf"), "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'inf'"),
         ({"q1": None, "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'None'"),
         ({"q1": "much", "q2": 1, "q3": 1}, "weights: query 'q1' has the weight 'much'"),
         (dict.fromkeys(QRELS, 0), "weights: every query has weight 0, so there is no mean"),
-        ({"x": 1}, "weights: no query of qrels has a weight: they are called 'q1', in weights 'x'"),
+        ({"x": 1}, "weights: no query of qrels has a weight: the first are 'q1' and, in weights, 'x'"),
         ([1, 2, 3], r"weights: cannot be list; give \{query: weight\}, a column of the qrels, or a table"),
         ("visits", "weights='visits': the qrels have no columns"),
         (pl.DataFrame({"query": ["q1", "q1"], "weight": [1, 2]}), "weights: query 'q1' has two weights, '1' and '2'"),
@@ -277,7 +280,7 @@ def test_passages_become_documents_everywhere(folder, capfd):
     for run in (passages, frame_of(passages, "score"), "p.csv", "p.parquet"):
         scores = gradely.evaluate(QRELS, run, ["RR", "nDCG"], document_pattern=r"^(.*)#")
         assert scores.mean() == expected
-        made = "the document pattern '^(.*)#' made 6 documents of 12 passages; a document has the score of its best"
+        made = "the document pattern '^(.*)#' turned 12 passages into 6 documents; a document has the score of its best"
         assert made in notes(scores)
     written = run_json(["evaluate", "q", "p.csv", "-m", "RR,nDCG", "--document-pattern", "^(.*)#"], capfd)
     assert written["runs"][0]["mean"] == expected
@@ -302,7 +305,7 @@ def test_bad_document_patterns_are_one_line(folder, capfd):
         error = capfd.readouterr().err
         assert says in error
         assert error.count("\n") == 1
-    with pytest.raises(DataError, match=r"this is a lazy frame: name the documents in its engine .*duplicates='max'"):
+    with pytest.raises(DataError, match=r"document patterns do not work on lazy frames: .*duplicates='max'"):
         gradely.evaluate(QRELS, frame_of(RUN, "score").lazy(), ["RR"], document_pattern="(.*)")
 
 

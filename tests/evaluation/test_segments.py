@@ -256,7 +256,7 @@ def test_a_column_without_any_value_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("by", "says"),
     [
-        ({"Q1": "x"}, "by: no query of qrels has a segment: they are called '1', in by 'Q1'"),
+        ({"Q1": "x"}, "by: no query of qrels has a segment: the first are '1' and, in by, 'Q1'"),
         ({}, "by: no query of qrels has a segment"),
         (5, "by: cannot be int; give {query: segment}, a column of the qrels, or a table"),
         (["x"], "by: cannot be list"),

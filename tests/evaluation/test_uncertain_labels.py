@@ -140,7 +140,7 @@ REFUSED = {
     "holes": lambda: gradely.holes(QRELS, {"a": FIRST}),
     "report": lambda: gradely.compare(QRELS, {"a": FIRST, "b": TIED}).to_html(),
 }
-TAKEN = "labels are probabilities, which evaluate, compare, gate, plan, estimate and explain take"
+TAKEN = "labels are probabilities, which only evaluate, compare, gate, plan, estimate and explain support"
 
 
 @pytest.mark.parametrize("name", REFUSED)

@@ -410,7 +410,7 @@ def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):  # noqa: F8
     [
         ("no tab here", ":2: expected an id, a tab and a text, or a JSON object; found 'no tab here'"),
         ('{"id": 3}', ":2: expected an id (_id, id, qid, query_id, …) and a text (title, text, query, contents, …)"),
-        ('{"id": ', ":2: this is no JSON"),
+        ('{"id": ', ":2: this is not valid JSON"),
     ],
 )
 def test_bad_texts_are_refused_in_one_line(demo, tmp_path, capfd, line, message):  # noqa: F811

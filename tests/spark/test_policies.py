@@ -89,7 +89,7 @@ def test_weights_from_a_frame_or_a_column_of_spark(spark, tmp_path):
     ("policies", "says"),
     [
         (SUMMED, "duplicates='sum' depends on the order of rows"),
-        ({"document_pattern": PATTERN}, "or collect it first; gradely.adapters.spark.evaluate takes a pattern"),
+        ({"document_pattern": PATTERN}, "or collect it first; gradely.adapters.spark.evaluate supports a pattern"),
     ],
 )
 def test_what_lazy_frames_refuse_is_said_with_what_to_do_instead(spark, policies, says):

@@ -34,16 +34,16 @@ def advise(path: str) -> str:
             f"file first, with hf download --repo-type dataset {dataset}"
         )
     if url is not None:
-        how = f"with curl -LO {path}" if url[1] in ("http", "https") else "with the tool of its store"
+        how = f"with curl -LO {path}" if url[1] in ("http", "https") else "with the tool for such addresses"
         return f"; nothing is downloaded: get the file first, {how}"
     if name == path and re.fullmatch(PYSERINI, name):
         return (
-            "; it looks like a name of Pyserini, and nothing is downloaded: give a file of qrels, or, as a run, what "
-            "your system wrote"
+            "; it looks like a name of Pyserini, and nothing is downloaded: give a file of qrels or, as a run, the "
+            "output of your system"
         )
     if name != path or re.fullmatch(DATASETS, name):
         return (
             f"; nothing is downloaded: write qrels first, with ir_datasets export {name} qrels > qrels.txt, or, in "
-            f"Python, give ir_datasets.load({name!r}).qrels_iter(); a run is what your system wrote"
+            f"Python, give ir_datasets.load({name!r}).qrels_iter(); a run is the output of your system"
         )
     return ""

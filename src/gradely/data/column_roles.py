@@ -161,7 +161,7 @@ def pick_columns(
     `sample` returns the first cells of the columns. If there is no label, a column that may hold labels is an error.
     """
     columns = columns or {}
-    _check_said(names, kind, name, columns)
+    _check_columns(names, kind, name, columns)
     query = _pick(names, "query", name, columns)
     rest = [column for column in names if column != query.column]
     document = _pick(rest, "document", name, columns, sample=sample)
@@ -184,7 +184,7 @@ def _refuse_ranks(label: str | None, name: str) -> None:
         beside = "beside a score" if label else "without a label"
         otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
         problem = f"a rank {beside} looks like a run, and qrels come first"
-        raise InputError(f"{name}: {problem}; {otherwise}, {say('label', label)}")
+        raise InputError(f"{name}: {problem}; {otherwise}, {columns_option('label', label)}")
 
 
 def find_judge(names: Iterable[str]) -> str | None:
@@ -204,7 +204,7 @@ def hint_source(column: str | None, kind: str) -> str:
     if kind == "label":
         merge = "gradely judges --qrels FILE --merge mean -o merged.qrels"
         return f"; if {clip(column, 30)} names raters, merge them: {merge}"
-    return f"; if {clip(column, 30)} names several runs, give one of them at a time"
+    return f"; if {clip(column, 30)} names several runs, give one run at a time"
 
 
 def note_source(column: str, cells: Cells, name: str) -> list[str]:
@@ -213,7 +213,7 @@ def note_source(column: str, cells: Cells, name: str) -> list[str]:
     if len(values) < 2:
         return []
     several = f"{clip(column, 30)} has several values, such as {clip(values[0], 30)} and {clip(values[1], 30)}"
-    return [f"{name}: {several}, and all rows are read as one run; if it names runs, give one of them at a time"]
+    return [f"{name}: {several}, and all rows are read as one run; if it names runs, give one run at a time"]
 
 
 def find_subtopic(names: Sequence[str]) -> str | None:
@@ -223,7 +223,7 @@ def find_subtopic(names: Sequence[str]) -> str | None:
 
 def pick_subtopic(names: Sequence[str], name: str, columns: Names | None) -> str:
     """Return the column of subtopics: as the caller names it, else by the usual names."""
-    _check_said(names, "subtopic", name, columns or {})
+    _check_columns(names, "subtopic", name, columns or {})
     return str(_pick(names, "subtopic", name, columns or {}).column)
 
 
@@ -239,7 +239,7 @@ def _find_chances(names: Sequence[str], name: str, label: Pick) -> tuple[str, ..
     if label.column is not None and numbers[0] == 0:
         raise InputError(
             f"{name}: {clip(label.column, 30)} is a label, and {_listing(found)} look like probabilities of labels: "
-            f"{say('label', label.column)}, or drop that column"
+            f"{columns_option('label', label.column)}, or drop that column"
         )
     if label.column is not None:
         return ()
@@ -258,7 +258,7 @@ def check_roles(columns: Names) -> None:
             raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
 
 
-def _check_said(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
+def _check_columns(names: Sequence[str], kind: str, name: str, columns: Names) -> None:
     """Raise InputError for unknown roles, and for columns that the table does not have or has twice."""
     check_roles(columns)
     for role, column in columns.items():
@@ -282,7 +282,7 @@ def _pick(
     pick = _find(names, role, name)
     if pick is None and role != "label":
         usual = ROLES[role]
-        which = f"name it {' or '.join(usual[:3])}, or say columns={{{role!r}: …}} (--columns {role}=…)"
+        which = f"name it {' or '.join(usual[:3])}, or pass columns={{{role!r}: …}} (--columns {role}=…)"
         advise = {"score": _advise_on_scores, "document": _advise_on_lists}.get(role)
         which = (advise(names, sample) if advise else "") or which
         raise InputError(f"{name}: no {role} column among {_listing(names or every)}; {which}")
@@ -295,14 +295,14 @@ def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     distances = [column for column in names if DISTANCE in normalize(column)]
     numbers = find_numbers(sample()) if sample is not None else []
     if labels:
-        return f"{clip(labels[0], 30)} is a label, as qrels have it: qrels come first, and runs follow"
+        return f"{clip(labels[0], 30)} is a label, as in qrels, which come first, before the runs"
     if distances:
         return (
-            f"of {clip(distances[0], 30)}, low is best, and of a score high: give its negative, as score; if high is "
-            f"best, {say('score', distances[0])}"
+            f"low values of {clip(distances[0], 30)} are probably best, but high scores rank first: pass its negative "
+            f"as score; if high values are best, {columns_option('score', distances[0])}"
         )
     if numbers:
-        return f"for scores, of which high is best, {say('score', numbers[0])}; to keep the order, give each a rank"
+        return f"if high values are best, {columns_option('score', numbers[0])}; to keep the order, add a column rank"
     return ""
 
 
@@ -312,7 +312,8 @@ def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
     lists = [name for name in names if any(isinstance(cell, list | tuple) for cell in cells.get(name, ()))]
     if len(lists) < 2:
         return ""
-    return f'{_listing(lists)} hold lists: give each query one, {{"query": …, "results": [{{"id": …, "score": …}}]}}'
+    example = '{"query": …, "results": [{"id": …, "score": …}]}'
+    return f"{_listing(lists)} hold lists: give one list of results per query, {example}"
 
 
 def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
@@ -325,7 +326,9 @@ def _find(names: Sequence[str], role: str, name: str) -> Pick | None:
             candidates = " and ".join(clip(column, 30) for column in found[:2])
             if found[0] == found[1]:
                 raise InputError(f"{name}: duplicate column {found[0]!r}; rename or drop one")
-            raise InputError(f"{name}: {candidates} may both be the {role} column; {say(role, found[0])}, or drop one")
+            raise InputError(
+                f"{name}: {candidates} may both be the {role} column; {columns_option(role, found[0])}, or drop one"
+            )
         if found:
             later = _fitting(names, chain.from_iterable(TIERS[role][at + 1 :]))
             beside += [column for column in later if normalize(column) not in SILENT]
@@ -407,24 +410,24 @@ def _check_unclaimed(cells: Cells, name: str) -> None:
     if others:
         found = list(dict.fromkeys(clip(str(cell), 20) for cell in _present(cells[others[0]])))
         instead = f" in place of {', '.join(found[:2])}" if found else ""
-        how = f"{clip(others[0], 30)} may hold labels: write numbers{instead}, and {say('label', others[0])}"
-        raise InputError(f"{name}: no label column, but {how}; if every row is relevant, --columns label=")
+        how = f"{clip(others[0], 30)} may hold labels: write numbers{instead}, and {columns_option('label', others[0])}"
+        raise InputError(f"{name}: no label column; {how}; if every row is relevant, --columns label=")
     if numbers:
-        hold, rest = "holds", f"if every row is relevant, {say('label', None)}"
+        hold, rest = "holds", f"if every row is relevant, {columns_option('label', None)}"
         if len(numbers) > 1:
             hold, rest = (
                 "hold",
-                "for raters, gradely judges --qrels (--merge); if every row is relevant, --columns label=",
+                "for several raters, use gradely judges --qrels (--merge); if every row is relevant, --columns label=",
             )
         raise InputError(
-            f"{name}: no label column, but {_listing(numbers)} {hold} numbers: for labels, {say('label', numbers[0])}; "
-            f"{rest}"
+            f"{name}: no label column; {_listing(numbers)} {hold} numbers: for labels, "
+            f"{columns_option('label', numbers[0])}; {rest}"
         )
 
 
-def say(role: str, column: str | None) -> str:
+def columns_option(role: str, column: str | None) -> str:
     """Return what to type to name the column of a role, in Python and on the command line."""
-    return f"say columns={{{role!r}: {column!r}}} (--columns {role}={column or ''})"
+    return f"pass columns={{{role!r}: {column!r}}} (--columns {role}={column or ''})"
 
 
 def _listing(names: Sequence[str]) -> str:
@@ -441,5 +444,5 @@ def notes_on(names: Sequence[str], roles: Roles, kind: str, name: str, columns: 
         column for column in names if column not in (roles.query, roles.document) and normalize(column) not in RANKS
     ]
     which = f"one of {_listing(rest)}" if len(rest) > 1 else _listing(rest)
-    hint = f'; if {which} holds labels, say columns={{"label": …}} (--columns label=…)' if rest else ""
+    hint = f'; if {which} holds labels, pass columns={{"label": …}} (--columns label=…)' if rest else ""
     return [*roles.notes, f"{name} has no label column: every row counts as relevant, with label 1{hint}"]

@@ -182,7 +182,7 @@ def to_number(value: object, title: str) -> float:
     try:
         number = float(value)  # type: ignore[arg-type]
     except OverflowError:
-        raise DataError(f"{title} {clip(_text(value))} is too large for a number") from None
+        raise DataError(f"{title} {clip(_text(value))} is too large to represent") from None
     except (TypeError, ValueError):
         raise DataError(f"{title} {clip(_text(value))} is not a number") from None
     if not isfinite(number):

@@ -409,7 +409,7 @@ def _check_hits(qrels: Qrels, scores: EngineScores, row: Ints, beyond: Any) -> N
         query = qrels.queries[int(_queries_of(qrels, row)[again[0]])]
         raise DataError(
             f"{scores.name}: duplicate document {clip(qrels.docs[at])} of query {clip(query)}; "
-            "keep one, or say duplicates='max'"
+            "keep one, or pass duplicates='max'"
         )
     if beyond.any():
         raise change_error(scores.name)

@@ -26,7 +26,7 @@ def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
         raise DataError("raters: give the qrels of each rater by name, {'ann': qrels, 'bob': qrels}, or as a list")
     judged = [read_qrels(rater) for rater in (raters.values() if isinstance(raters, Mapping) else raters)]
     if len(judged) < 2:
-        raise DataError(f"raters: shares are of two raters or more, and there {'is one' if judged else 'is none'}")
+        raise DataError(f"raters: shares need at least two raters; there is {'one' if judged else 'none'}")
     votes: dict[str, dict[str, Counter[float]]] = {}
     for qrels in judged:
         qrels.check_certain("label_shares")

@@ -96,7 +96,9 @@ def select(
 def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping[str, T]:
     """Return the values of queries; raise DataError if none of the queries is in the qrels."""
     if not any(query in values for query in qrels.queries):
-        theirs = f": they are called {clip(qrels.queries[0])}, in {option} {clip(next(iter(values)))}" if values else ""
+        theirs = (
+            f": the first are {clip(qrels.queries[0])} and, in {option}, {clip(next(iter(values)))}" if values else ""
+        )
         raise DataError(f"{option}: no query of {qrels.name} has a {COLUMNS[option]}{theirs}")
     return values
 
@@ -186,7 +188,9 @@ def _to_weight(query: str, value: Any) -> float:
         weight = nan
     if not (isfinite(weight) and weight >= 0):
         found = "NaN" if isinstance(value, float) and isnan(value) else clip(str(value))
-        raise DataError(f"weights: query {clip(query)} has the weight {found}; a weight is a finite number from 0 on")
+        raise DataError(
+            f"weights: query {clip(query)} has the weight {found}; a weight must be a finite number of at least 0"
+        )
     return weight
 
 
@@ -344,5 +348,5 @@ def _depths(levels: Iterable[int]) -> list[int]:
     depths = list(levels)
     whole = all(isinstance(depth, int) and not isinstance(depth, bool) and depth > 0 for depth in depths)
     if not depths or not whole or any(b <= a for a, b in pairwise(depths)):
-        raise DataError(f"levels are depths of the ranking that rise, like [10, 25, 50]; found {depths!r}")
+        raise DataError(f"levels must be ascending depths of the ranking, like [10, 25, 50]; found {depths!r}")
     return depths

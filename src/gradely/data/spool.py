@@ -61,7 +61,7 @@ class TemporaryFile:
             self._file.seek(start)
             content = self._file.read(size)
             if len(content) < size:
-                raise OSError("it has lost its end")
+                raise OSError("it is truncated")
         return content
 
     @contextmanager

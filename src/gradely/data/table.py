@@ -42,7 +42,7 @@ DUPLICATES = {
     "first": "take the first one",
 }
 """the ways to merge duplicate documents of a query"""
-DUPLICATES_HINT = "keep one, or say duplicates='max', 'sum' or 'first' (--duplicates max)"
+DUPLICATES_HINT = "keep one, or pass duplicates='max', 'sum' or 'first' (--duplicates max)"
 """advice in errors about duplicates"""
 MERGED = {"max": "the highest number counts", "sum": "their numbers are added up", "first": "the first one counts"}
 """how duplicates were merged, for notes"""
@@ -167,7 +167,7 @@ class Table(ABC):
         except DuplicateDocument as error:
             if self.subtopic is None:
                 raise
-            hint = f"if {clip(self.subtopic)} holds subtopics, say subtopics=True (--subtopics)"
+            hint = f"if {clip(self.subtopic)} holds subtopics, pass subtopics=True (--subtopics)"
             raise DataError(f"{error}; {hint}") from None
         qrels.whole, qrels.notes = self.whole, self.notes
         return qrels

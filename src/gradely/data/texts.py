@@ -79,7 +79,7 @@ def _record(line: str, name: str) -> tuple[str, str]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):
-        raise InputError(f"{name}: this is no JSON: {clip(line)}") from None
+        raise InputError(f"{name}: this is not valid JSON: {clip(line)}") from None
     key = next((field for field in IDS if isinstance(record.get(field), str | int)), None)
     parts = [record[field] for field in TITLES + BODIES if isinstance(record.get(field), str) and record[field]]
     if key is None or not parts:

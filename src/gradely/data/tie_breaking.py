@@ -93,7 +93,7 @@ class Documents(NamedTuple):
         key = None if self.key is None else self.key[rows]
         return self._replace(start=self.start[rows], stop=self.stop[rows], line=self.line[rows], key=key)
 
-    def stand_before(self, other: "Documents") -> Bools:
+    def comes_before(self, other: "Documents") -> Bools:
         """Return flags of the pairs of tied documents in which the first one comes before the second."""
         if self.order.by_line:
             return self.line < other.line
@@ -125,7 +125,7 @@ class Documents(NamedTuple):
         own = offset + line - first
         if int((last - first).sum()) <= FEW * int(size.sum()):
             mine, other = np.repeat(np.arange(len(own)), last - first), ranges(offset, last - first)
-            before = self.at(other).stand_before(self.at(own[mine]))
+            before = self.at(other).comes_before(self.at(own[mine]))
             return np.bincount(mine[before], minlength=len(own))
         place = np.empty(int(size.sum()), np.int64)
         place[self.sort(np.repeat(np.arange(len(size)), size))] = np.arange(len(place))

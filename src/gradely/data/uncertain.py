@@ -49,9 +49,7 @@ class UncertainQrels(Qrels):
         odd = np.argwhere(~((chance >= 0) & (chance <= 1 + ROUNDING)))
         if len(odd):
             row, column = odd[0].tolist()
-            refuse(
-                row, f"label {scale[column]:g} has the probability {chance[row, column]:g}; it is a number from 0 to 1"
-            )
+            refuse(row, f"label {scale[column]:g} has the probability {chance[row, column]:g}; it must be from 0 to 1")
         total = chance.sum(axis=1)
         off = np.flatnonzero(np.abs(total - 1) > ROUNDING + EXACT)
         if len(off):
@@ -92,9 +90,9 @@ class UncertainQrels(Qrels):
         raise self._refusal(function)
 
     def _refusal(self, function: str) -> DataError:
-        taken = "which evaluate, compare, gate, plan, estimate and explain take"
+        supported = "which only evaluate, compare, gate, plan, estimate and explain support"
         return DataError(
-            f"{self.name}: labels are probabilities, {taken}; {function} needs one label for each document"
+            f"{self.name}: labels are probabilities, {supported}; {function} needs one label for each document"
         )
 
     @lazy
@@ -137,7 +135,7 @@ def _note_scaled(name: str, total: Floats) -> list[str]:
         return []
     many = f"{np.count_nonzero(off):,} of {count_of(len(total), 'document')}"
     return [
-        f"{name}: the probabilities of {many} add up to 1 but for rounding ({total.min():g} to {total.max():g}); scaled"
+        f"{name}: the probabilities of {many} do not add up to exactly 1 ({total.min():g} to {total.max():g}); scaled"
     ]
 
 
@@ -168,7 +166,7 @@ def _entries(labels: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[dic
             if not entry:
                 raise DataError(f"{where}: no label has a probability")
             if len(entry) < len(value):
-                raise DataError(f"{where}: the same label twice, as in {clip(str(value))}")
+                raise DataError(f"{where}: duplicate label, as in {clip(str(value))}")
             fraction = fraction or any(chance % 1 for chance in entry.values())
             yield entry
     if spoken and not fraction:
@@ -186,7 +184,7 @@ def _label(label: object, where: str) -> float:
             number = float(label)
     if number is None or not np.isfinite(number):
         expected = "labels with their probabilities are numbers, as in {0: 0.2, 1: 0.8}"
-        raise DataError(f"{where}: {expected}, and {clip(str(label))} is none")
+        raise DataError(f"{where}: {expected}; {clip(str(label))} is not a number")
     return number
 
 

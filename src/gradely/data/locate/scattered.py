@@ -207,7 +207,7 @@ def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, 
     if judged.docs is None or not len(line):
         return high[:0]
     docs, mine = judged.docs, lines.documents(settings, line, base)
-    return end_of_better(high, low, lambda at: ~mine.stand_before(docs.at(at)))
+    return end_of_better(high, low, lambda at: ~mine.comes_before(docs.at(at)))
 
 
 def _running(judged: Judged, count: Ints) -> Ints:

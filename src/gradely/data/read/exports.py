@@ -57,7 +57,9 @@ def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -
         records = [{"query_id": query, "doc_id": document, kind: number} for query, document, number in rows(content)]
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         problem = f"{type(error).__name__}: {error}"
-        raise InputError(f"{name}: looks like {export.title}, but a part of it is missing or odd ({problem})") from None
+        raise InputError(
+            f"{name}: looks like {export.title}, but a part of it is missing or malformed ({problem})"
+        ) from None
     except InputError as error:
         raise InputError(f"{name}: {error}") from None
     if not records:
@@ -367,7 +369,7 @@ EXPORTS = (
         "a file of ratings of the Rated Ranking Evaluator",
         _is_rre,
         label=_rre_ratings,
-        score="give what was retrieved",
+        score="give the retrieved documents",
     ),
     Export(
         "a result of MTEB",
@@ -379,7 +381,7 @@ EXPORTS = (
         "a dataset of LlamaIndex",
         lambda content: _maps(content, relevant_docs=Mapping, queries=Mapping),
         label=_relevant_docs,
-        score="give what was retrieved, {query: [documents]}",
+        score="give the retrieved documents, {query: [documents]}",
     ),
     Export(
         "a response of Chroma",

@@ -124,7 +124,7 @@ def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
     if other == iteration:
         return ""
     numbers = f"{clip(other, 20)} and {clip(iteration, 20)}"
-    return f"; are {numbers} subtopics, as in diversity qrels? Then say subtopics=True (--subtopics)"
+    return f"; if {numbers} are subtopics, as in diversity qrels, pass subtopics=True (--subtopics)"
 
 
 def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:

@@ -29,9 +29,9 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
     find = compile_pattern(pattern)
     if isinstance(run.scores, LazyScores):
         raise DataError(
-            f"{run.where}: a document pattern is for runs that are read here, and this is a lazy frame: name the "
-            "documents in its engine (with regexp_extract) and use duplicates='max', or collect it first; "
-            "gradely.adapters.spark.evaluate takes a pattern"
+            f"{run.where}: document patterns do not work on lazy frames: map passages to "
+            "documents in the engine (with regexp_extract) and use duplicates='max', or collect it first; "
+            "gradely.adapters.spark.evaluate supports a pattern"
         )
     rows, passages, documents, names = Collector(run.name, "max" if duplicates == "error" else duplicates), 0, 0, 0
     first = None
@@ -48,12 +48,15 @@ def merge_passages(run: Run, pattern: str, duplicates: str = "error", *, some_ma
         names, documents = names + len(ranking), documents + len(found)
     if not passages and some_match and first is not None:
         raise DataError(f"{run.where}: the document pattern {pattern!r} matches no document, such as {clip(first)}")
-    made = f"the document pattern {pattern!r} made {count_of(documents, 'document')} of {count_of(passages, 'passage')}"
+    size = f"{count_of(passages, 'passage')} into {count_of(documents, 'document')}"
     rest = names - passages
     keep = "does not match it and keeps its name" if rest == 1 else "do not match it and keep their names"
     others = f"; {count_of(rest, 'name')} {keep}" if rest else ""
     values = Values(rows.values)
-    values.notes = [*run.notes, f"{made}; a document has {CHOSEN[rows.duplicates]}{others}"]
+    values.notes = [
+        *run.notes,
+        f"the document pattern {pattern!r} turned {size}; a document has {CHOSEN[rows.duplicates]}{others}",
+    ]
     return Run(values, run.name, run.where)
 
 

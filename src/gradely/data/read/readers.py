@@ -286,11 +286,11 @@ def _refuse(value: Any, kind: str) -> str:
         give = "records, or a file that holds the text" if path is None else f"its path, {path!r}"
         return f"is an open file: give {give}"
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
-        several = "; runs by name go to evaluate_runs or compare" if kind == "score" else ""
-        return f"is a list of {len(value)}: give one, or put the files together first, as with cat{several}"
+        several = "; pass runs by name to evaluate_runs or compare" if kind == "score" else ""
+        return f"is a list of {len(value)}: give one, or concatenate the files first, as with cat{several}"
     if isinstance(value, list | tuple) and value and isinstance(value[0], tuple | list):
         return (
-            f"is a list of {type(value[0]).__name__}s, which do not say what is what: give dicts or named tuples, like "
+            f"is a list of {type(value[0]).__name__}s, whose values have no names: give dicts or named tuples, like "
             f"{{'query': 'q1', 'document': 'd1', {kind!r}: 1}}"
         )
     if isinstance(value, list | tuple) and not value:

@@ -161,7 +161,7 @@ class RecordTable(MemoryTable):
                 names = [key for key in record if isinstance(key, str)]
                 value = pick_columns(names, self.kind, f"{self.name}: record {number}", columns).value
                 if value is not None:
-                    problem = f"record {number} has a {self.kind}, {value!r}, which the first one has not"
+                    problem = f"record {number} has a {self.kind}, {value!r}, but the first record has none"
                     raise InputError(f"{self.name}: {problem}; give every record one, or none")
 
     def _column(self, records: list[Record], column: str) -> list[Any]:

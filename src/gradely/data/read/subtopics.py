@@ -183,7 +183,7 @@ def _rows_of_dict(labels: Mapping[Any, Any], name: str) -> Iterator[Row]:
                 raise DataError(f"{where}: expected {{subtopic: label}}, found {clip(repr(of_document))}")
             for subtopic, label in of_document.items():
                 if not isinstance(subtopic, str):
-                    raise DataError(f"{where}: the subtopic {subtopic!r} is no text; write '{subtopic}'")
+                    raise DataError(f"{where}: the subtopic {subtopic!r} is not text; write '{subtopic}'")
                 number = to_number(label, f"{where}, subtopic {clip(subtopic)}: the label")
                 yield Row(where, as_text(query, name), as_text(document, name), subtopic, number)
 
