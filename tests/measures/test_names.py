@@ -146,7 +146,7 @@ def test_a_class_or_a_measure_takes_a_cut_off():
     assert gradely.nDCG(gain="exp") @ 10 == gradely.nDCG(k=10, gain="exp")
     assert gradely.IPrec @ 0.1 == gradely.IPrec(recall=0.1)
     assert gradely.IPrec @ 5 == gradely.IPrec(k=5)
-    with pytest.raises(MeasureError, match="nDCG@10 has a cut-off already"):
+    with pytest.raises(MeasureError, match="nDCG@10 already has a cut-off"):
         _ = gradely.nDCG(10) @ 5
     with pytest.raises(MeasureError, match="whole number"):
         _ = gradely.nDCG @ 0.5
@@ -163,7 +163,7 @@ def test_a_class_or_a_measure_takes_a_cut_off():
         ("precison", "Did you mean"),
         ("gm_map", "geometric_mean"),
         ("P.5,10", "several measures; name each: P.5, P.10"),
-        ("nDCG(k=10)@5", "cut-off already"),
+        ("nDCG(k=10)@5", "already has a cut-off"),
         ("AP(real=2)", "Did you mean rel"),
         ("AP(2)", "parameters have names"),
         ("AP(**x)", "parameters have names"),

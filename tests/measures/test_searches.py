@@ -51,7 +51,7 @@ def test_what_a_search_adds_for_a_document_is_what_it_adds_in_that_order(measure
         batch = measure.apply_relevance(batch)
         kind = dict(zip((*ABOVE, *TIED), map(int, measure.kinds(batch)[0]), strict=False))
         kinds = sorted({kind[doc] for doc in TIED})
-        adds = measure.scenes(batch)(0)(3, tuple(kinds), Counter(kind[doc] for doc in ABOVE if kind[doc]))
+        adds = measure.group_terms(batch)(0)(3, tuple(kinds), Counter(kind[doc] for doc in ABOVE if kind[doc]))
         for order in permutations(TIED):
             expected = measure.plain_terms(measure.apply_relevance(ranked(order, labels)))[0, 2:5]
             numbers = [kinds.index(kind[doc]) for doc in order]
@@ -66,11 +66,11 @@ def test_the_places_of_a_group_begin_behind_what_is_put_first(ties, before, monk
     batch = replace(batch, tied=batch.tied + 2 * (batch.tied > 1), above=batch.above + 2 * (batch.above > 1))
     asked = []
 
-    def scene(start, kinds, above):
+    def terms_of_group(start, kinds, above):
         asked.append((start, len(kinds), above.total()))
         return lambda kind, placed: 0.0
 
-    monkeypatch.setattr(G, "scenes", lambda *_: lambda _: scene)
+    monkeypatch.setattr(G, "group_terms", lambda *_: lambda _: terms_of_group)
     G().priority(batch)
     assert asked == [(1 + before, 2, 1)]
 

@@ -103,4 +103,4 @@ def test_check_notices_labels_whose_lowest_is_above_0():
     assert not any("lowest label" in finding.text for finding in gradely.check(PLAIN))
     assert len(gradely.check({"q": {"a": 1, "b": 1}})) == 1  # relevant documents alone, as many collections list them
     _, below = gradely.check({"q": {"a": -2, "b": 0, "c": 2}})
-    assert below.kind == "odd" and "if -2 is the lowest level of a scale, use relevance=shift(-2)" in below.text
+    assert below.kind == "warning" and "if -2 is the lowest level of a scale, use relevance=shift(-2)" in below.text

@@ -230,14 +230,14 @@ def test_without_subtopics_they_say_what_they_need(name):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("alpha_nDCG(alpha=2)", "alpha, the probability of being served, must be a number from 0 to 1; found 2"),
+        ("alpha_nDCG(alpha=2)", "alpha, the probability of satisfaction, must be a number from 0 to 1; found 2"),
         ("NRBP(beta=1)", "beta, the probability of continuing, must be a number between 0 and 1; found 1"),
         ("alpha_DCG(alpha=0)", "alpha_DCG(alpha=0) needs a cut-off, as in alpha_DCG(alpha=0)@10"),
         ("ERR_IA(normalize=3)", "normalize must be True or False; found 3"),
         ("Dsharp_nDCG(gamma=-1)", "gamma, the weight of subtopic recall, must be a number from 0 to 1; found -1"),
         ("D_nDCG(gain=cubic)", "no gain 'cubic': use one of linear, exp"),
         ("StRecall(rel='x')", "rel, the lowest label that counts as relevant, must be a number"),
-        ("Coverage@20", "`StRecall@20` is that of subtopics or nuggets"),
+        ("Coverage@20", "`StRecall@20` is coverage of subtopics or nuggets"),
     ],
 )
 def test_parameters_that_make_no_sense_are_refused(name, says):
@@ -304,7 +304,7 @@ def test_arrays_of_another_library_have_the_same_values():
     ("options", "says"),
     [
         ({"group": [2]}, "leave out group and qid"),
-        ({"ties": "random"}, "ties='random' is not for labels by subtopic"),
+        ({"ties": "random"}, "ties='random' does not support labels by subtopic"),
         ({"labels": [[[1, 0]]]}, "have the shape [queries, documents, subtopics]; found (1, 2) and (1, 1, 2)"),
         ({"labels": [[[1, math.nan], [1, 0]]]}, "a label is NaN or infinite"),
     ],

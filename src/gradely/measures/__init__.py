@@ -1,8 +1,8 @@
 """The measures: one small class each, with formula, worked example and reference.
 
-The table below is the list of them: what it names is a measure of gradely, public, with a name that the command line
-reads, and a section in the documents. Its order is that of every table of measures. A module is imported where one of
-its measures is first asked for: few commands need them all.
+The table below lists all of them: a measure in this table is public, has a name that the command line reads, and a
+section in the documents. Every table of measures has this order. A module is imported when one of its measures is first
+used, since few commands need them all.
 """
 
 from importlib import import_module
@@ -32,19 +32,19 @@ HOMES = {name: module for module, names in MODULES for name in names.split()}
 ALL: tuple[type[Measure], ...]
 """all measures"""
 PLAIN: tuple[type[Measure], ...]
-"""those that need no judgments by subtopic"""
+"""the measures that need no judgments by subtopic"""
 EXPECTED: tuple[type[Measure], ...]
-"""those of them of which the mean over all orders of tied documents is known"""
+"""the measures in PLAIN with a known mean over all orders of tied documents"""
 
 
 def load(name: str) -> type[Measure]:
-    """Return the measure of a name."""
+    """Return the measure with this name."""
     measure: type[Measure] = getattr(import_module(f"gradely.measures.{HOMES[name]}"), name)
     return measure
 
 
 def __getattr__(name: str) -> tuple[type[Measure], ...]:
-    """Load all measures where one of the lists is first asked for."""
+    """Load all measures when one of the lists is first used."""
     if name not in ("ALL", "PLAIN", "EXPECTED"):
         raise AttributeError(f"module 'gradely.measures' has no attribute {name!r}")
     every = tuple(map(load, HOMES))

@@ -16,7 +16,7 @@ from gradely.kernel.parameters import is_number, one_of, parameter, to_python
 from gradely.kernel.ties import sum_around, sum_before, sum_in_group, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch, over_count
 from gradely.measures.base import Binary, Expected
-from gradely.measures.searched_measure import ComposedMeasure, Scene
+from gradely.measures.searched_measure import ComposedMeasure, GroupTerms
 
 MOST_STEPS = 50_000_000
 """maximum of values × places × relevant documents of a query for the mean of IPrec; this many take seconds"""
@@ -116,10 +116,10 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
         judged = batch.xp.where(batch.grade >= 0, OTHER, batch.xp.full_like(batch.first, POOLED))
         return batch.xp.where(self.relevant(batch), RELEVANT, judged)
 
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:  # noqa: ARG002 - the counts suffice
+    def group_terms(self, batch: Batch) -> Callable[[int], GroupTerms]:  # noqa: ARG002 - the counts suffice
         """Return a function that gives the contribution of a relevant document, given the counts of each kind above."""
 
-        def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+        def terms_of_group(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
             def adds(kind: int, placed: tuple[int, ...]) -> float:
                 rank = start + sum(placed) + 1
                 if kinds[kind] != RELEVANT or (self.k is not None and rank > self.k):
@@ -130,12 +130,12 @@ class infAP(ComposedMeasure, Binary):  # noqa: N801 - the field's name
 
             return adds
 
-        return lambda row: scene  # noqa: ARG005 - the same for all queries
+        return lambda row: terms_of_group  # noqa: ARG005 - the same for all queries
 
     def check_states(self, group: TieGroup) -> None:
         """Accept every group: the mean takes only (places × judged documents) steps."""
 
-    def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:  # noqa: ARG002 - closed
+    def group_means(self, group: TieGroup, terms_of_group: GroupTerms, above: Counter[int]) -> dict[int, float]:  # noqa: ARG002 - closed
         """Return the mean contribution of a relevant document of the group.
 
         The sum is over x, the number of documents of the group above it, and j, the number of judged ones among these.

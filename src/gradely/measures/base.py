@@ -19,7 +19,7 @@ from gradely.relevance import Identity, Levels, Relevance, RelevanceLike, Shift,
 from gradely.tables import Table, box, formula, grid, heading, sentence
 
 M = TypeVar("M")
-NO_MEAN = "labels are probabilities, and no exact mean over them is known of this measure"
+NO_MEAN = "labels are probabilities, and no exact mean over them is known for this measure"
 """message of the errors about probabilistic labels that a measure does not support"""
 
 
@@ -62,12 +62,12 @@ class Measure(Named, metaclass=_MeasureType):
     expectation: ClassVar["Callable[[Any, UncertainBatch], Expected] | None"] = None
     """computes the mean over probabilistic labels; not inherited, since a formula that is right for a measure may be
     wrong for its subclasses"""
-    k: int | None = parameter(default=None, doc="cut-off: only the top k of the ranking count", kw_only=False)
+    k: int | None = parameter(default=None, doc="cut-off: only the top k documents count", kw_only=False)
 
     def __matmul__(self, k: Any) -> Self:
         """Return the measure with a cut-off, as in nDCG(gain="exp") @ 10."""
         if self.k is not None:
-            raise MeasureError(f"{self} has a cut-off already; it cannot have the cut-off {k!r}, too")
+            raise MeasureError(f"{self} already has a cut-off, so it cannot have the cut-off {k!r}")
         return self.replace(k=k)
 
     def __call__(self, batch: Batch) -> Array:
@@ -242,14 +242,14 @@ class Expected(NamedTuple):
         return added + 0.0 if self.norm is None else divide(added, self.norm)
 
     def checked(self, measure: Measure, batch: UncertainBatch) -> Array:
-        """Return the values; raise NotFinite if one is too large for a number."""
+        """Return the values; raise NotFinite if one is too large to represent."""
         values = self.values()
         check_finite(measure, values, lambda _: batch.labels[-1])
         return values
 
 
 def check_finite(measure: Measure, values: Array, highest: Callable[[int], Array]) -> None:
-    """Raise NotFinite if a value is too large for a number; `highest` returns the highest label of a row."""
+    """Raise NotFinite if a value is too large to represent; `highest` returns the highest label of a row."""
     xp = namespace(values)
     finite = xp.isfinite(values)
     if not bool(xp.all(finite)):
@@ -365,8 +365,8 @@ class Graded(Measure):
         super().check_expectation()
         if not self.relevance_function.by_label:
             raise MeasureError(
-                f"{self}: {NO_MEAN}, since relevance depends on the other labels of the query; take a relevance "
-                "function by label, such as max(4)"
+                f"{self}: {NO_MEAN}, since relevance depends on the other labels of the query; use a relevance "
+                "function of the label alone, such as max(4)"
             )
 
     def relevance_of_labels(self, batch: UncertainBatch) -> Batch:
@@ -417,7 +417,7 @@ class ScaleBased(Graded):
             return fitted.replace(top=highest or 1)
         if highest > self.top:
             raise MeasureError(
-                f"{self}: there is relevance above top={self.top} in the collection; use top={to_python(highest)}"
+                f"{self}: the collection has relevance above top={self.top}; use top={to_python(highest)}"
             )
         return fitted
 

@@ -36,9 +36,9 @@ class Compat(Graded, Persistent):
     name = "Compat"
     takes_fixed = False
     p: float = parameter(
-        default=0.95, doc="persistence: how much less each depth weighs than the one before", check=CHANCE_TO_GO_ON
+        default=0.95, doc="persistence: the weight of each depth relative to the one before", check=CHANCE_TO_GO_ON
     )
-    normalize: bool = parameter(default=True, doc="whether to divide by what the ideal ranking has", check=check_flag)
+    normalize: bool = parameter(default=True, doc="whether to divide by the sum of the ideal ranking", check=check_flag)
 
     def terms(self, batch: Batch) -> Array:
         """Return the weight of all depths at which both the ranking and the ideal ranking have the document."""

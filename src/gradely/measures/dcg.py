@@ -112,7 +112,7 @@ class GainBased(Graded):
         highest, room = batch.pool[:, :1], headroom(batch)
         largest = room if self.gain == "exp" else 2.0**room
         if not batch.fixed and not isinstance(self.gain, Table) and not is_any(highest > largest):
-            return None  # as nearly always, which is seen without logarithms
+            return None  # the usual case, found without computing logarithms
         return exponents(batch, self.power(batch, highest))
 
     def power(self, batch: Batch, highest: Array) -> Array:
@@ -151,7 +151,7 @@ class Discounted(GainBased):
 
     discount: str = parameter(
         default="log2",
-        doc="what a gain at rank i is divided by: 'log2', 'zipf', 'letor', 'jk(10)' or 'none'",
+        doc="the divisor of a gain at rank i: 'log2', 'zipf', 'letor', 'jk(10)' or 'none'",
         check=check_discount,
     )
 
@@ -233,7 +233,7 @@ class DCG(Discounted):
         return batch.xp.where(inside, self.gains(batch, relevance, exponent), 0.0)
 
     def _cap(self, batch: Batch, relevance: Array) -> Array:
-        """Return relevance, capped at a value whose exponential gain is too large for a number in any case.
+        """Return relevance, capped at a value whose exponential gain is too large to represent in any case.
 
         From 2^53 on, units and gains would be the same number, and every gain would be 1.
         """
@@ -242,7 +242,7 @@ class DCG(Discounted):
     def norm(self, batch: Batch) -> Array:
         """Return 1 in the units of the gains.
 
-        If that underflows, the smallest positive number is returned; the value is then too large for a number.
+        If that underflows, the smallest positive number is returned; the value is then too large to represent.
         """
         exponent = self.exponent(batch)
         if exponent is None:

@@ -15,7 +15,7 @@ from gradely.kernel.gains import log2, units
 from gradely.kernel.ties import Sums, divisors, sum_before, sum_in_group, sum_in_parts, sums
 from gradely.measures.base import Binary
 from gradely.measures.dcg import GainBased
-from gradely.measures.searched_measure import ComposedMeasure, Scene, WholeNumbers, by_kind, levels_of
+from gradely.measures.searched_measure import ComposedMeasure, GroupTerms, WholeNumbers, by_kind, levels_of
 
 
 class binG(Binary):  # noqa: N801 - the field's name
@@ -98,13 +98,13 @@ def gain_over_missed(batch: Batch, gain: Array, ideal: Array, exponent: Array) -
     return gain / missed.discount(batch, exponent)
 
 
-def _gain_scene(gain: dict[int, float], pool: list[float], power: float, unit: float, k: int | None) -> Scene:
-    """Return the Scene of a query from its gains and its pool, in units of 2^power, in which 1 is `unit`."""
+def _gain_terms(gain: dict[int, float], pool: list[float], power: float, unit: float, k: int | None) -> GroupTerms:
+    """Return the GroupTerms of a query from its gains and its pool, in units of 2^power, in which 1 is `unit`."""
     ideal, whole = [gain for gain in pool if gain >= unit and gain > 0], WholeNumbers(pool)
     cost = list(accumulate(map(whole, ideal), initial=0))
     numbers = {kind: whole(value) for kind, value in gain.items()}
 
-    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+    def terms_of_group(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
         gains = [numbers[kind] for kind in kinds]
         found = sum(count * numbers[kind] for kind, count in above.items())
 
@@ -120,7 +120,7 @@ def _gain_scene(gain: dict[int, float], pool: list[float], power: float, unit: f
 
         return adds
 
-    return scene
+    return terms_of_group
 
 
 class G(ComposedMeasure, GainBased):
@@ -158,13 +158,13 @@ class G(ComposedMeasure, GainBased):
         """Return the rank of each document's gain among the gains of the pool, lowest first; 0 for no gain."""
         return levels_of(batch, self.ideal(batch), self.retrieved_gains(batch))
 
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Return the Scene of each query: gains over their discounts."""
+    def group_terms(self, batch: Batch) -> Callable[[int], GroupTerms]:
+        """Return the GroupTerms of each query: gains over their discounts."""
         exponent = self._units(batch)
         powers, ones = (to_lists(x[:, 0]) for x in (exponent, units(batch, exponent)))
         pools = to_lists(self.ideal(batch))
         (gain_of,) = by_kind(self.kinds(batch), self.retrieved_gains(batch))
-        return lambda row: _gain_scene(gain_of(row), pools[row], powers[row], ones[row], self.k)
+        return lambda row: _gain_terms(gain_of(row), pools[row], powers[row], ones[row], self.k)
 
     def _units(self, batch: Batch) -> Array:
         """Return [Q, 1]: the exponent of the unit of gains."""

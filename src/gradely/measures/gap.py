@@ -23,7 +23,7 @@ from gradely.kernel.ties import sum_around, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.measures.ap import mean_precisions
 from gradely.measures.base import Binary, Expected, Graded
-from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
+from gradely.measures.searched_measure import GroupTerms, SearchedMeasure, by_kind
 from gradely.relevance import Levels
 from gradely.tables import count_of
 
@@ -230,7 +230,7 @@ def _levels_of(batch: Batch) -> tuple[Array, Array]:
     xp = batch.xp
     lower = xp.concat([batch.pool[:, 1:], xp.zeros_like(batch.pool[:, :1])], axis=1)
     ends = batch.pool > lower
-    if ends.shape[0] == 1 and is_any(ends):  # of one query they are sooner found than sorted
+    if ends.shape[0] == 1 and is_any(ends):  # for one query, this is faster than sorting
         columns = xp.nonzero(ends[0, :])[0]
         return xp.take(batch.pool, columns, axis=1), batch.to_real(columns + 1)[None, :]
     count = int(xp.max(xp.sum(xp.astype(ends, batch.first.dtype), axis=1)))
@@ -256,7 +256,7 @@ class UserShares(Population):
 
     g: Any = parameter(
         default=None,
-        doc="users: shares over the levels 1 … c, or {level: share}; by default every positive level alike",
+        doc="users: shares over the levels 1 … c, or {level: share}; by default equal shares of all positive levels",
     )
 
     def check_parameters(self) -> None:
@@ -366,10 +366,10 @@ class eGAP(_Absolute):  # noqa: N801 - the paper's name
         return levels.share / levels.base
 
 
-def _user_scene(users: dict[int, float], weight: dict[int, float], k: int | None) -> Scene:
-    """Return the Scene of a query for xGAP, given the users and the weight w of each kind."""
+def _user_terms(users: dict[int, float], weight: dict[int, float], k: int | None) -> GroupTerms:
+    """Return the GroupTerms of a query for xGAP, given the users and the weight w of each kind."""
 
-    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+    def terms_of_group(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
         shared = [[min(users[a], users[b]) for a in kinds] for b in kinds]
         own = [
             users[kind] + sum(count * min(users[kind], users[other]) for other, count in above.items())
@@ -384,7 +384,7 @@ def _user_scene(users: dict[int, float], weight: dict[int, float], k: int | None
 
         return adds
 
-    return scene
+    return terms_of_group
 
 
 class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
@@ -430,11 +430,11 @@ class xGAP(SearchedMeasure, _Absolute):  # noqa: N801 - the paper's name
         relevant = self.up_to(batch, self.thresholds(batch).share) > 0
         return batch.xp.where(relevant, self.level_of(batch), 0)
 
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Return Scenes in which a document contributes w / rank times the users it shares with those down to it."""
+    def group_terms(self, batch: Batch) -> Callable[[int], GroupTerms]:
+        """Return GroupTerms: a document contributes w / rank times the users it shares with those down to it."""
         share = self.up_to(batch, self.thresholds(batch).share)
         users_of, weight_of = by_kind(self.kinds(batch), share, self.document_weight(batch))
-        return lambda row: _user_scene(users_of(row), weight_of(row), self.k)
+        return lambda row: _user_terms(users_of(row), weight_of(row), self.k)
 
     def bound(self, batch: Batch) -> Array:
         """Return the sum of the extremes of each threshold by itself.

@@ -107,23 +107,23 @@ WITH_CUTOFF = re.compile(r"([^\d@(]*?[^\W\d_])(?:_at_|[._-])?(\d+)")
 """a name with a cut-off, like MTEB's ndcg_at_10, recall_10 and ndcg10"""
 UNCLEAR = {
     **dict.fromkeys(("g", "iprec", "r", "utility"), "other parameters have names, as in `AP(rel=2)`"),
-    "f": "β is a parameter, as its square, `F(x=4)`",
-    "hits": "`Success@10` is the share of queries with a hit, and hits counts them",
-    "rbp": "the persistence is a parameter, `RBP(p=0.8)`",
+    "f": "the square of β is a parameter, as in `F(x=4)`",
+    "hits": "`Success@10` is the share of queries with a hit; hits counts them",
+    "rbp": "the persistence is a parameter, as in `RBP(p=0.8)`",
 }
 """names after which a number may not be a cut-off, as in R2, RBP80 and hits_at_10, and what to type instead"""
 PARAMETERS = {"cutoff": "k", "gains": "gain", "beta": "x", "max_rel": "top"}
 """parameters by their names in ir_measures"""
-_COUNT = "it counts, and is no measure of a ranking: `gradely trec_eval -m {}` prints it"
+_COUNT = "it is a count, not a measure of a ranking; `gradely trec_eval -m {}` prints it"
 _TREC = "`gradely trec_eval -m {}` prints it"
-_ITEMS = "it is about the items that are shown, not about how well they are ranked: `nDCG` and `R` are"
-_PREDICTION = "it compares predicted with true numbers, and no ranking: `nDCG` takes true numbers as labels"
-_FOUND = "it divides by the relevant documents that were found: `AP{at}` divides by all of them"
-_TEXTS = "it has a language model, or a distance of texts, judge what was retrieved: `P{at}` and `R{at}` take judgments"
-_CLASSES = "it is about classes, and not about a ranking: `P{at}` and `R{at}` are about the first k documents"
+_ITEMS = "it describes the recommended items, not how well they are ranked; use `nDCG` or `R`"
+_PREDICTION = "it compares predicted with true numbers and evaluates no ranking; `nDCG` uses true numbers as labels"
+_FOUND = "it divides by the relevant documents that were found; `AP{at}` divides by all of them"
+_TEXTS = "a language model or a text distance judges the retrieved texts; with judgments, use `P{at}` or `R{at}`"
+_CLASSES = "it evaluates a classifier, not a ranking; `P{at}` and `R{at}` evaluate the first k documents"
 _AUC = "`AUC` is the area under the whole curve of a query, and `OPA` the same for graded labels"
-_OBJECTIVE = "it is an objective for learning to rank, and no measure: {}"
-_PREFERENCES = "it needs preference judgments, which gradely does not read; `bpref` is near it with qrels"
+_OBJECTIVE = "it is an objective for learning to rank, not a measure; {}"
+_PREFERENCES = "it needs preference judgments, which gradely does not read; with qrels, `bpref` is similar"
 REFUSED = {
     **{ours: _COUNT.format(trec) for ours, trec in (("NumQ", "num_q"), ("NumRel", "num_rel"), ("NumRet", "num_ret"))},
     **{name: _COUNT.format(name) for name in ("num_q", "num_rel", "num_ret", "num_rel_ret", "num_nonrel_judged_ret")},
@@ -133,18 +133,18 @@ REFUSED = {
     **dict.fromkeys(("map_avgjg", "P_avgjg", "Rprec_mult_avgjg"), _PREFERENCES),
     "Accuracy": "in BEIR, MTEB and sentence-transformers it is `Success{at}`; in ir_measures it is `AUC{at}`",
     **dict.fromkeys(("top_k_accuracy", "top_k_accuracy_score"), "it is `Success{at}`"),
-    "GAUC": "RecBole weights users by their number of relevant items, and `AUC` all users alike",
+    "GAUC": "RecBole weights users by their number of relevant items; `AUC` weights all users equally",
     **dict.fromkeys(("document_map", "DocumentMAPEvaluator", "context_precision"), _FOUND),
     **dict.fromkeys(
-        ("document_recall", "DocumentRecallEvaluator"), "it is `Success{at}` for single hits, else `R{at}`"
+        ("document_recall", "DocumentRecallEvaluator"), "it is `Success{at}` for single hits, and `R{at}` otherwise"
     ),
     **dict.fromkeys(("context_recall", "non_llm_context_recall", "non_llm_context_precision_with_reference"), _TEXTS),
     **dict.fromkeys(("faithfulness", "answer_relevancy", "response_relevancy", "context_relevancy"), _TEXTS),
     **dict.fromkeys(("precision_score", "recall_score", "accuracy_score"), _CLASSES),
     **dict.fromkeys(("label_ranking_loss", "ranking_loss"), "without ties, it is 1 - `AUC`"),
-    "coverage_error": "lower would be better; `R{at}` is the share of the relevant documents down to a rank",
-    **dict.fromkeys(("infNDCG", "statAP", "xinfAP"), "it needs a sample with probabilities; `infAP` is near it"),
-    "Hole": "`Unjudged` says it by the judgments of the query itself",
+    "coverage_error": "lower values are better; `R{at}` is the share of the relevant documents down to a rank",
+    **dict.fromkeys(("infNDCG", "statAP", "xinfAP"), "it needs sampling probabilities; `infAP` is similar"),
+    "Hole": "`Unjudged` measures it by the judgments of the query itself",
     **dict.fromkeys(
         ("RetrievalFallOut", "retrieval_fall_out"),
         "1 - `P{at}` is the share of what is retrieved that is not relevant",
@@ -152,9 +152,9 @@ REFUSED = {
     **dict.fromkeys(("QueryAUC", "PartialAUC"), _AUC),
     **dict.fromkeys(
         ("RetrievalPrecisionRecallCurve", "retrieval_precision_recall_curve", "aucpr", "auc_pr", "PAP"),
-        "`IPrec(recall=0.1)` is a point of the curve, `IPrec` the mean of eleven, `AP` near the area under it",
+        "`IPrec(recall=0.1)` is a point of the curve, `IPrec` the mean of eleven, `AP` about the area below it",
     ),
-    "RetrievalRecallAtFixedPrecision": "`R` and `P` are at a cut-off; `IPrec` is precision at a level of recall",
+    "RetrievalRecallAtFixedPrecision": "`R` and `P` have a cut-off; `IPrec` is the precision at a level of recall",
     **dict.fromkeys(
         ("gm_map", "GMAP"),
         "a geometric mean over queries: scores.geometric_mean() of `AP`, or `gradely trec_eval -m gm_map`",
@@ -165,21 +165,21 @@ REFUSED = {
     **dict.fromkeys(("ShannonEntropy", "TailPercentage", "MeanInvUserFreq", "Serendipity", "Novelty"), _ITEMS),
     **dict.fromkeys(("IntraListDiversity", "CoveredUsers", "SufficientReco", "UnrepeatedReco", "Intersection"), _ITEMS),
     **dict.fromkeys(("F2", "F1Beta", "F_beta"), "x is the square of β: `F(x=4){at}` for β = 2, `F1{at}` for β = 1"),
-    "MCC": "it needs the size of the catalogue; `F1{at}` is near it without",
+    "MCC": "it needs the size of the catalogue; without it, `F1{at}` is similar",
     "NumRetrieved": _COUNT.format("num_ret"),
     "IDCG": _TREC.format("ideal_dcg"),
-    **dict.fromkeys(("lambdarank", "rank_xendcg"), _OBJECTIVE.format("`nDCG(gain='exp'){at}` is what it learns by")),
-    "Coverage": "`StRecall{at}` is that of subtopics or nuggets; that of a catalogue is about the items that are shown",
-    **dict.fromkeys(("O-measure", "P-measure", "NCU", "EBR"), "NTCIREVAL has it; `Q` and `Pplus` are near it"),
-    **dict.fromkeys(("U-measure", "TBG"), "it needs lengths of documents or times; `RBP` is near it without"),
+    **dict.fromkeys(("lambdarank", "rank_xendcg"), _OBJECTIVE.format("it optimises `nDCG(gain='exp'){at}`")),
+    "Coverage": "`StRecall{at}` is coverage of subtopics or nuggets; coverage of a catalogue is not about rankings",
+    **dict.fromkeys(("O-measure", "P-measure", "NCU", "EBR"), "NTCIREVAL computes it; `Q` and `Pplus` are similar"),
+    **dict.fromkeys(("U-measure", "TBG"), "it needs document lengths or times; without them, `RBP` is similar"),
     **dict.fromkeys(("IFT", "NPV"), "`INST` and `RBP` are models of the same kind"),
-    "rpref": "`bpref` took its place",
+    "rpref": "`bpref` replaced it",
     "ADM": "it compares scores with labels; `OPA` compares their orders",
-    "RR_IA": "`ERR_IA` is near it, with judgments by subtopic",
-    **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower would be better; `RR` says the like"),
+    "RR_IA": "with judgments by subtopic, `ERR_IA` is similar",
+    **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower values are better; `RR` is similar"),
     **dict.fromkeys(("ILD", "Gini"), _ITEMS),
-    **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: `gradely overlap RUN RUN` has it"),
-    "PFound": "`ERR` is the same idea, with another probability of stopping",
+    **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: use `gradely overlap RUN RUN`"),
+    "PFound": "`ERR` is the same idea with another stopping probability",
 }
 """names of measures that gradely does not have, and what to type instead; {at} is the cut-off that was typed"""
 
@@ -308,7 +308,7 @@ def take_apart(text: str) -> Call:
 def _threshold(base: str, level: str) -> dict[str, float]:
     """Return the parameter that ranx writes as -l2, for example."""
     if "rel" not in _parse(base).parameters:
-        raise MeasureError(f"{base}-l{level}: {base} takes labels as they are; leave -l{level} out")
+        raise MeasureError(f"{base}-l{level}: {base} uses labels as they are; leave -l{level} out")
     return {"rel": float(level)}
 
 
@@ -356,14 +356,16 @@ def _refuse_form(text: str) -> None:
         raise MeasureError(f"{text}: queries without a relevant document count as 0 here anyway: {write}")
     if match := re.fullmatch(r"rank:(ndcg|map)", text):
         write = _in_boosting("XGBoost", match[1], "", "type=Exp")
-        raise MeasureError(f"{text} is an objective of XGBoost, and no measure: {write}")
+        raise MeasureError(f"{text} is an objective of XGBoost, not a measure: {write}")
     if match := re.fullmatch(r"(\w+):top=(\d+)(?:;(.*))?", text):
         write = _in_boosting("CatBoost", match[1], f"@{match[2]}", match[3] or "")
-        raise MeasureError(f"{text} is a name of CatBoost: {write}")
+        raise MeasureError(f"{text} is the notation of CatBoost: {write}")
     if match := re.fullmatch(r"(.*?)(?:@|[_-]at[_-])[kK]", text):
         raise MeasureError(f"{text}: k is the cut-off: write a number, as in `{match[1]}@10`")
     if text.startswith("nauc_"):
-        raise MeasureError(f"{text} says how well a model knows where it fails; `nDCG@10` says how well it ranks")
+        raise MeasureError(
+            f"{text} measures how well a model predicts its own failures; `nDCG@10` measures how well it ranks"
+        )
 
 
 def _in_boosting(tool: str, name: str, at: str, options: str) -> str:
@@ -390,13 +392,13 @@ def _find_measure(name: str, typed: str, at: str = "") -> Measure:
         return _parse(OTHERS[plain])
     if plain in NOT_HERE or plain.startswith("prefs"):
         title, text = NOT_HERE.get(plain) or (name, _PREFERENCES)
-        raise MeasureError(f"{title} is no measure of gradely: {text.replace('{at}', at)}")
-    near = [other for other in (*HOMES, *ALIASES) if _is_slip(plain, plain_name(other))]
+        raise MeasureError(f"{title} is not a measure of gradely: {text.replace('{at}', at)}")
+    near = [other for other in (*HOMES, *ALIASES) if _is_typo(plain, plain_name(other))]
     hint = f" Did you mean {near[0]}?" if near else ""
     raise MeasureError(f"no measure {typed!r}.{hint} `gradely measures` lists them all")
 
 
-def _is_slip(typed: str, name: str) -> bool:
+def _is_typo(typed: str, name: str) -> bool:
     """True if the names differ by one missing, extra or wrong letter, or by two swapped ones.
 
     Names that differ more, or have fewer than four letters, are more likely other measures than typing errors.
@@ -419,7 +421,7 @@ def translate(measure: Measure, text: str, arguments: dict[str, Any]) -> dict[st
     unknown = next((name for name in arguments if name not in names), None)
     if unknown == "judged_only":
         raise MeasureError(
-            f"{text}: judged_only holds for all measures of a call: evaluate(…, judged_only=True) or --judged-only"
+            f"{text}: judged_only applies to all measures of a call: evaluate(…, judged_only=True) or --judged-only"
         )
     if unknown is not None:
         hint = did_you_mean(unknown, names)

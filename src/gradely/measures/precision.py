@@ -141,7 +141,7 @@ class F1(ShareOfBase):
 
         F1@k = 2 · (relevant in the top k) / (k + RB)
 
-    RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
+    RB is the number of relevant documents of the pool. Without k, it is the length of the ranking.
 
     Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: McSherry and Najork (2008).
@@ -164,8 +164,8 @@ class F(ShareOfBase):
 
         F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB)
 
-    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k, the length
-    of the ranking stands for it.
+    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k,
+    it is the length of the ranking.
 
     Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
@@ -179,7 +179,7 @@ class F(ShareOfBase):
     expectation = expect_share
     x: float = parameter(
         default=1,
-        doc="how much recall weighs against precision; 0 is precision alone",
+        doc="the weight of recall relative to precision; 0: precision alone",
         check=number("the weight of recall", NOT_NEGATIVE),
     )
 
@@ -207,7 +207,7 @@ class SetAP(InTop):
 
         SetAP@k = P@k · R@k = (relevant in the top k)² / (k · RB)
 
-    RB is the number of relevant documents of the pool. Without k, the length of the ranking stands for it.
+    RB is the number of relevant documents of the pool. Without k, it is the length of the ranking.
 
     Ties: they matter only across k. If d of the n documents of a tie group fit into the top k, r of the n are relevant,
     and h relevant documents are above the group, then a document of the group is inside with probability d/n, together
@@ -243,7 +243,7 @@ class RelativeP(ShareOfBase):
 
         RelativeP@k = (relevant in the top k) / min(k, RB)
 
-    Without k, the length of the ranking stands for it.
+    Without k, it is the length of the ranking.
 
     Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
     Reference: relative_P and set_relative_P in trec_eval.
@@ -336,7 +336,9 @@ class Utility(InTop):
     c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved", check=WORTH)
     d: float = parameter(default=0, doc="the worth of another document that is not retrieved", check=WORTH)
     size: int = parameter(
-        default=0, doc="how many documents the collection has; d needs it", check=number("the size of the collection")
+        default=0,
+        doc="the number of documents in the collection, which d needs",
+        check=number("the size of the collection"),
     )
 
     def start(self, batch: Batch) -> Array:
@@ -420,7 +422,7 @@ class Unjudged(Measure):
 
         Unjudged@k = (documents in the top k without a label of at least 0) / k
 
-    Without k, the length of the ranking stands for it.
+    Without k, it is the length of the ranking.
 
     Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
     Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.

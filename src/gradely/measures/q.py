@@ -92,7 +92,7 @@ class Blended(GainBased):
     """A measure based on blended ratios."""
 
     beta: float = parameter(
-        default=1, doc="how much gain weighs against the number of relevant documents; 0: not at all, inf: alone"
+        default=1, doc="the weight of gain relative to the number of relevant documents; 0: no gain, inf: gain alone"
     )
 
     def check_parameters(self) -> None:
@@ -306,7 +306,7 @@ class Pplus(ArrangedMeasure, Blended):
     def _arrange_query(self, groups: list[TieGroup], own: Row, *, best: bool) -> Arrangement:
         ways: list[tuple[float, int, list[int]]] = []
         for target, chance in self._targets(groups):
-            room = target.group.size - target.below - target.many  # of those that gain more, none may be inside
+            room = target.group.size - target.below - target.many  # no document with a higher gain may be inside
             if not chance or target.places > target.group.size - room:
                 continue
             found, value, total = _sorted_ratios(own, groups[: target.number], best=best)

@@ -27,7 +27,7 @@ from gradely.kernel.compositions import (
 from gradely.kernel.ties import order_ties, place_columns, sum_in_group
 from gradely.measures.base import Measure, Parts
 
-Scene: TypeAlias = Callable[[int, tuple[int, ...], Counter[int]], Adds]
+GroupTerms: TypeAlias = Callable[[int, tuple[int, ...], Counter[int]], Adds]
 """Takes the number of documents above a tie group, the kinds in the group, and the number of documents of each kind
 above it; returns the contributions of the documents in the group."""
 
@@ -49,8 +49,8 @@ class SearchedMeasure(Measure):
         """
 
     @abstractmethod
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Return a function that takes the index of a query and returns its Scene."""
+    def group_terms(self, batch: Batch) -> Callable[[int], GroupTerms]:
+        """Return a function that takes the index of a query and returns its GroupTerms."""
 
     @abstractmethod
     def plain_terms(self, batch: Batch) -> Array:
@@ -101,14 +101,14 @@ class SearchedMeasure(Measure):
         worth, bounded = batch.to_real(kinds), xp.zeros_like(mixed)
         if batch.untied or batch.ties == "expected" or not is_any(mixed):
             return worth, bounded
-        rows, places, scenes = to_lists(worth), to_lists(batch.to_real(bounded)), self.scenes(batch)
+        rows, places, group_terms = to_lists(worth), to_lists(batch.to_real(bounded)), self.group_terms(batch)
         for query in tied_queries(batch, kinds, xp.any(mixed, axis=1)):
-            rows[query.row], places[query.row] = _search_query(query, scenes(query.row), best=batch.ties == "best")
+            rows[query.row], places[query.row] = _search_query(query, group_terms(query.row), best=batch.ties == "best")
         like = {"dtype": worth.dtype, "device": batch.device}
         return xp.asarray(rows, **like), xp.asarray(places, **like) > 0
 
 
-def _search_query(query: TiedQuery, scene: Scene, *, best: bool) -> tuple[list[float], list[float]]:
+def _search_query(query: TiedQuery, terms_of_group: GroupTerms, *, best: bool) -> tuple[list[float], list[float]]:
     """Return priorities and flags of bounded documents for one query."""
     worth, bounded = [float(kind) for kind in query.kinds], [0.0] * len(query.kinds)
     above = Counter[int]()
@@ -117,7 +117,7 @@ def _search_query(query: TiedQuery, scene: Scene, *, best: bool) -> tuple[list[f
         if group.states > STATES:
             bounded[columns.start : columns.stop] = [1.0] * len(columns)
         elif len(group.kinds) > 1:
-            adds = scene(group.above if best else group.above + group.rest, group.kinds, above)
+            adds = terms_of_group(group.above if best else group.above + group.rest, group.kinds, above)
             order = best_order(group.counts, adds, 1 if best else -1)
             place: dict[int, deque[int]] = {kind: deque() for kind in group.kinds}
             for i, number in enumerate(order):
@@ -137,14 +137,14 @@ class ComposedMeasure(SearchedMeasure):
         return terms if batch.untied or batch.ties != "expected" else self._mean_terms(batch, terms)
 
     def _mean_terms(self, batch: Batch, terms: Array) -> Array:
-        scenes = self.scenes(batch)
+        group_terms = self.group_terms(batch)
 
         def mean(query: TiedQuery) -> dict[int, dict[int, float]]:
-            scene, above, means = scenes(query.row), Counter[int](), {}
+            terms_of_group, above, means = group_terms(query.row), Counter[int](), {}
             for i, group in enumerate(query.groups):
                 if group.size > 1 and group.kinds:
                     self.check_states(group)
-                    means[i] = self.group_means(group, scene, above.copy())
+                    means[i] = self.group_means(group, terms_of_group, above.copy())
                 above.update(group.by_kind)
             return means
 
@@ -154,12 +154,12 @@ class ComposedMeasure(SearchedMeasure):
         """Raise TooManyOrders if a tie group has too many states for the mean."""
         check_compositions(self, group.size, group.counts)
 
-    def group_means(self, group: TieGroup, scene: Scene, above: Counter[int]) -> dict[int, float]:
+    def group_means(self, group: TieGroup, terms_of_group: GroupTerms, above: Counter[int]) -> dict[int, float]:
         """Return the mean contribution of a document of each kind, given the kinds of the documents above the group."""
 
         @cache
         def adds_behind(idle: int) -> Adds:
-            return scene(group.above + idle, group.kinds, above)
+            return terms_of_group(group.above + idle, group.kinds, above)
 
         return {kind: mean_of_kind(group, number, adds_behind, self.k) for number, kind in enumerate(group.kinds)}
 
@@ -273,5 +273,5 @@ def _place(group: TieGroup, kinds: list[int], order: list[int]) -> list[tuple[in
     for c in group.columns:
         waiting.setdefault(kinds[c], deque()).append(c)
     placed = [(group.above + x, waiting[kind].popleft()) for x, kind in enumerate(order) if waiting.get(kind)]
-    rest = [c for columns in waiting.values() for c in columns]  # behind all that is stated
+    rest = [c for columns in waiting.values() for c in columns]  # after the stated kinds
     return sorted(placed + list(zip(range(group.above + len(order), group.above + group.size), rest, strict=False)))

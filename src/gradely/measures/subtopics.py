@@ -21,7 +21,7 @@ from gradely.kernel.subtopics import greedy_order, number_kinds
 from gradely.kernel.ties import order_ties
 from gradely.measures.base import THRESHOLD, Measure
 from gradely.measures.precision import length_of
-from gradely.measures.searched_measure import Scene, SearchedMeasure, by_kind
+from gradely.measures.searched_measure import GroupTerms, SearchedMeasure, by_kind
 from gradely.relevance import Levels
 
 AddsOf: TypeAlias = Callable[[int, Sequence[int], Sequence[float]], float]
@@ -132,11 +132,11 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
             batch.memo[key] = number_kinds(self.entries(batch))
         return batch.memo[key]
 
-    def scenes(self, batch: Batch) -> Callable[[int], Scene]:
-        """Return Scenes: contributions depend on the number of documents above that are relevant to each subtopic."""
+    def group_terms(self, batch: Batch) -> Callable[[int], GroupTerms]:
+        """Return GroupTerms: contributions depend on the numbers of documents above relevant to each subtopic."""
         (entries_of,) = by_kind(self.kinds(batch), self.entries(batch))
         subtopics, adds_of = self.labels(batch).shape[2], self.adds(batch)
-        return lambda row: _subtopic_scene(entries_of(row), subtopics, adds_of(row), self.k)
+        return lambda row: _subtopic_terms(entries_of(row), subtopics, adds_of(row), self.k)
 
     def ideal_priority(self, batch: Batch) -> Array:
         """Return priorities for the greedy order, which covers something new at every rank."""
@@ -154,10 +154,10 @@ class Diversity(RelevantBySubtopic, SearchedMeasure):
         return priority
 
 
-def _subtopic_scene(entries: dict[int, list[float]], subtopics: int, adds_of: AddsOf, k: int | None) -> Scene:
-    """Return the Scene of a query, given the entries of each kind."""
+def _subtopic_terms(entries: dict[int, list[float]], subtopics: int, adds_of: AddsOf, k: int | None) -> GroupTerms:
+    """Return the GroupTerms of a query, given the entries of each kind."""
 
-    def scene(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
+    def terms_of_group(start: int, kinds: tuple[int, ...], above: Counter[int]) -> Adds:
         own = [entries[kind] for kind in kinds]
         seen = [sum(n for kind, n in above.items() if entries[kind][s]) for s in range(subtopics)]
 
@@ -170,7 +170,7 @@ def _subtopic_scene(entries: dict[int, list[float]], subtopics: int, adds_of: Ad
 
         return adds
 
-    return scene
+    return terms_of_group
 
 
 def order_by(batch: Batch, priority: Array) -> Batch:
@@ -183,8 +183,8 @@ class Novel(Diversity):
 
     alpha: float = parameter(
         default=0.5,
-        doc="the probability that a user is served by a document that is relevant",
-        check=number("the probability of being served", FROM_0_TO_1),
+        doc="the probability that a relevant document satisfies the user",
+        check=number("the probability of satisfaction", FROM_0_TO_1),
     )
 
     @property
@@ -285,7 +285,7 @@ class OverFull(Novel):
 
     normalize: bool = parameter(
         default=True,
-        doc="divide by what documents that are relevant to every subtopic would give; False: by nothing",
+        doc="whether to divide by the value of documents that are relevant to every subtopic",
         check=check_flag,
     )
 
@@ -294,7 +294,7 @@ class OverFull(Novel):
         super().check_parameters()
         if self.normalize and self.alpha == 0 and self.k is None:
             raise MeasureError(
-                f"{self.name}(alpha=0) needs a cut-off, as in {self.name}(alpha=0)@10: its norm has no end"
+                f"{self.name}(alpha=0) needs a cut-off, as in {self.name}(alpha=0)@10: its norm diverges"
             )
 
     def norm(self, batch: Batch) -> Array:
@@ -647,7 +647,7 @@ class Dsharp_nDCG(GainBySubtopic, Diversity):  # noqa: N801 - D♯-nDCG is no na
     name = "Dsharp_nDCG"
     gamma: float = parameter(
         default=0.5,
-        doc="the weight of subtopic recall; D-nDCG has the rest",
+        doc="the weight of subtopic recall; the rest is the weight of D-nDCG",
         check=number("the weight of subtopic recall", FROM_0_TO_1),
     )
 

@@ -37,7 +37,7 @@ class RateOfGain(ScaleBased):
 
     depth: int | None = parameter(
         default=None,
-        doc="how many ranks there are; None: rankings have no end; 1000: as in cwl_eval",
+        doc="the number of ranks; None: infinitely many; 1000: as in cwl_eval",
         check=check_whole,
     )
 
@@ -55,7 +55,7 @@ class RateOfGain(ScaleBased):
 class Expecting(RateOfGain):
     """A measure whose user expects to gain T."""
 
-    T: float = parameter(default=1, doc="how much the user expects to gain, in documents of the highest relevance")
+    T: float = parameter(default=1, doc="the gain that the user expects, in documents of the highest relevance")
     least: ClassVar[float] = 0.0
 
     def check_parameters(self) -> None:
@@ -169,7 +169,7 @@ class UserModel(RateOfGain):
         last = xp.max(xp.where(counts, batch.above + 1, 1), axis=1, keepdims=True)
         if self.depth is not None:
             length = sum_rows(reach[:, :-1])
-        else:  # the tail begins behind the last document that counts, so that no digit depends on other queries
+        else:  # the tail begins after the last document that counts, so no digit depends on other queries
             length = sum_rows(xp.where(rank[None, :] <= batch.to_real(last), reach[:, :-1], 0.0))
             left, so_far = (take_in_rows(x, at)[:, 0] for x, at in ((reach, last), (gained, last - 1)))
             length = length + left * self.tail(batch, batch.to_real(last[:, 0]), so_far)
@@ -195,8 +195,8 @@ class INST(UserModel, Expecting):
         INST = Σ_i g_i · W_i,  C_i = ((i + s_i - 1) / (i + s_i))²,  s_i = 2T - g_1 - … - g_i
 
     g is relevance over the top of the scale, C_i the probability of going on from rank i, and W_i the share of
-    attention at rank i: Π_{j<i} C_j over the infinite sum of these products. Without gain, the user looks as deep as
-    that of INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
+    attention at rank i: Π_{j<i} C_j over the infinite sum of these products. Without gain, the user reads as deep as
+    in INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
 
     Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
     ties='sampled' estimates it. No relevant document: 0.
@@ -306,7 +306,9 @@ class NERR10(UserModel):
 
     name = "NERR10"
     p: float = parameter(
-        default=0.9, doc="persistence: the probability of going on where nothing satisfies", check=CHANCE_TO_GO_ON
+        default=0.9,
+        doc="persistence: the probability of going on if a document does not satisfy",
+        check=CHANCE_TO_GO_ON,
     )
 
     def go_on(self, batch: Batch, rank: Array, gain: Array, gained: Array) -> Array:  # noqa: ARG002 - as all models
