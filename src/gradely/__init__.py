@@ -1,4 +1,4 @@
-"""Exact, tie-honest, graded measures of ranking quality.
+"""Measures of ranking quality, with graded relevance and exact handling of ties.
 
 Public names are imported on first use, which keeps `import gradely` and `gradely --version` instant.
 """

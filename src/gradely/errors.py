@@ -2,8 +2,8 @@
 
 GradelyError
   InputError(ValueError)     cannot be read: file, line, what was found, what was expected
-  DataError(ValueError)      read, but meaningless: a duplicate, NaN, no query in common
-    NotFinite                a value that is too large for a number
+  DataError(ValueError)      read, but invalid: a duplicate, NaN, no query in common
+    NotFinite                a value that is too large to represent
   MeasureError(ValueError)   no such measure or parameter
     TooManyOrders            too many orders of tied documents for an exact mean
   MissingExtra(ImportError)  needs an optional package
@@ -29,18 +29,18 @@ class InputError(GradelyError, ValueError):
 
 
 class DataError(GradelyError, ValueError):
-    """Input that can be read but makes no sense."""
+    """Input that can be read but is invalid."""
 
 
 class NotFinite(DataError):
-    """A value of a measure that is too large for a number."""
+    """A value of a measure that is too large to represent."""
 
     def __init__(self, measure: str, row: int, label: float, query: str | None = None) -> None:
         """Name the measure, the query (or its row, if queries have no names) and its highest label."""
         place = f"row {row}" if query is None else f"query {query}"
         super().__init__(
-            f"{measure} of {place} is too large for a number: the highest label there is {label:g};"
-            " divide the labels, or take a measure that is normalised, like nDCG"
+            f"{measure} of {place} is too large to represent: the highest label there is {label:g};"
+            " divide the labels, or use a normalised measure, like nDCG"
         )
         self.measure, self.row, self.label = measure, row, label
 

@@ -31,15 +31,15 @@ def workers(threads: int | None) -> int:
     return min(threads or cores(), MOST * cores())
 
 
-def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Iterator[R]:
-    """Apply a function to things on several threads, and yield the results in order.
+def on_threads(work: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """Apply a function to items on several threads, and yield the results in order.
 
-    At most one thing more than there are threads is taken from `things` in advance.
+    At most one more item than there are threads is taken from `items` in advance.
     """
     keep_freed()
-    waiting = iter(things)
+    waiting = iter(items)
     first = list(islice(waiting, 2 if threads > 1 else 1))
-    if len(first) < 2:  # a single thing is not worth a thread
+    if len(first) < 2:  # a single item is not worth a thread
         yield from map(work, chain(first, waiting))
         return
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -58,9 +58,9 @@ def on_threads(work: Callable[[T], R], things: Iterable[T], threads: int) -> Ite
         pool.shutdown(cancel_futures=True)
 
 
-def do_all(work: Callable[[T], object], things: Iterable[T], threads: int) -> None:
-    """Apply a function to things on several threads, and drop the results."""
-    for _ in on_threads(work, things, threads):
+def do_all(work: Callable[[T], object], items: Iterable[T], threads: int) -> None:
+    """Apply a function to items on several threads, and drop the results."""
+    for _ in on_threads(work, items, threads):
         pass
 
 

@@ -23,7 +23,7 @@ Slope: TypeAlias = Literal["auto", "least-squares", 1]
 
 TIES: dict[TiePolicy, str] = {
     "expected": "the exact mean over all orders of tied documents",
-    "sampled": "the exact mean if it is known, else the mean of 200 (or `samples`) random orders with a standard error",
+    "sampled": "the exact mean if it is known, else the mean of `samples` (200) random orders, with its standard error",
     "trec": "tied documents by document id, in descending byte order, as trec_eval does",
     "order": "tied documents in input order",
     "best": "tied documents in the order that is best for each measure",

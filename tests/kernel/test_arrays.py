@@ -200,7 +200,7 @@ ROW, LABELS_OF_ROW = MASKED[0], [0, 1, 0]
     ],
 )
 def test_a_masked_array_is_refused_and_never_read_without_its_mask(call):
-    with pytest.raises(DataError, match="a masked array would lose its mask; give a plain array"):
+    with pytest.raises(DataError, match="a masked array would lose its mask; pass a plain array"):
         call()
 
 
@@ -222,7 +222,7 @@ BOTH = "~numpy.ma.getmaskarray(scores) & ~numpy.ma.getmaskarray(labels)"
 def test_what_is_said_of_a_masked_array_can_be_typed(given, says):
     with pytest.raises(DataError) as error:
         from_arrays(*given)
-    assert str(error.value).endswith(f"without what is masked, or, with one row per query, {says}")
+    assert str(error.value).endswith(f"without the masked values, or, with one row per query, {says}")
     names = dict(zip(("scores", "labels", "mask"), given, strict=False))
     filled = {name: x.filled(0) if isinstance(x, np.ma.MaskedArray) else x for name, x in names.items()}
     mask = eval(says.rpartition("mask=")[2], {"numpy": np}, names)
@@ -238,7 +238,7 @@ def test_what_is_said_of_a_masked_array_can_be_typed(given, says):
     ],
 )
 def test_what_cannot_be_masked_has_no_advice_on_masks(call):
-    with pytest.raises(DataError, match=r"without what is masked$"):
+    with pytest.raises(DataError, match=r"without the masked values$"):
         call()
 
 

@@ -160,7 +160,7 @@ def test_fields_of_ranked_ids(xp):
 def test_ids_that_are_wrong_are_refused_by_row(xp):
     with pytest.raises(DataError, match="the padding -1 must come after the last ranked id"):
         gradely.from_ids(xp.asarray([[7, -1, 5]]), xp.asarray([[7]]))
-    with pytest.raises(DataError, match=r"row 1 \(from 0\) has an id twice"):
+    with pytest.raises(DataError, match=r"row 1 \(from 0\) has a duplicate id"):
         gradely.from_ids(xp.asarray([[7, 5], [3, 3]]), xp.asarray([[7], [3]]))
 
 
@@ -198,7 +198,7 @@ def test_distinct_labels_of_many(monkeypatch, few):
 
 
 def test_flat_arrays_of_other_libraries_need_groups():
-    with pytest.raises(DataError, match="2 scores in a row: say which query each belongs to"):
+    with pytest.raises(DataError, match="2 scores without queries: pass the query of each"):
         gradely.evaluate_arrays(strict.asarray([0.9, 0.4]), strict.asarray([0, 1]), ["RR"])
 
 

@@ -199,7 +199,7 @@ def test_a_value_that_is_too_large_is_an_error_where_checks_are_on(name, dtype, 
     array = np.asarray if name == "numpy" else library(name)
     measure = gradely.DCG(gain="exp", k=3)
     scores, labels = np.array([[1, 2, 3], [1, 2, 3]], dtype), np.array([[3, 2, 1], [1, 2, label]], dtype)
-    message = r"DCG\(gain='exp'\)@3 of row 1 is too large for a number: the highest label there is (2000|1e.30)"
+    message = r"DCG\(gain='exp'\)@3 of row 1 is too large to represent: the highest label there is (2000|1e.30)"
     for function in (measure.of, as_function(["nDCG", measure], check=True)):
         with pytest.raises(DataError, match=message):
             function(array(scores), array(labels))

@@ -199,7 +199,7 @@ def test_a_user_who_surely_stops_at_a_tied_document_though_rounding_exceeds_1():
 @pytest.mark.parametrize("label", [1025, 4000, 1e10, 1e300, 1e308])
 def test_dcg_that_no_number_can_hold_is_refused_however_large_the_label(label, k):
     """Of labels from 2^53 on, the unit of gains cannot be told from the gain."""
-    message = re.escape(f"too large for a number: the highest label there is {label:g}")
+    message = re.escape(f"too large to represent: the highest label there is {label:g}")
     with pytest.raises(gradely.DataError, match=message):
         gradely.evaluate_arrays([[2.0, 1.0]], [[label, 1]], [gradely.DCG(gain="exp", k=k)])
     assert gradely.evaluate_arrays([[2.0, 1.0]], [[1, label]], [gradely.DCG(gain="exp", k=1)]).popitem()[1] == 1
@@ -221,7 +221,7 @@ def test_explain_says_in_which_units_very_large_gains_are():
 
 def test_no_lambda_is_nan():
     labels = [2000.0, 1999.0, 0.0]
-    with pytest.raises(gradely.DataError, match="too large for a number: the highest label there is 2000"):
+    with pytest.raises(gradely.DataError, match="too large to represent: the highest label there is 2000"):
         gradely.lambdas([1.0, 2.0, 3.0], labels, "DCG(gain='exp')", group=[3])
     for first in gradely.lambdas([1.0, 2.0, 3.0], labels, "nDCG(gain='exp')", group=[3]):
         assert np.isfinite(first).all()

@@ -142,7 +142,7 @@ def test_scores_far_apart_overflow_nothing(name):
 @pytest.mark.parametrize("name", ["DCG(gain='exp')", "DCG(gain='exp')@1", "DCG(gain='exp', discount='letor')"])
 @pytest.mark.parametrize("label", [1100, 2000, 1e300])
 def test_a_measure_that_is_too_large_for_a_number_is_refused(name, label):
-    message = f"{name} of row 4 is too large for a number: the highest label there is {label:g}"
+    message = f"{name} of row 4 is too large to represent: the highest label there is {label:g}"
     with pytest.raises(DataError, match=re.escape(message)):
         lambdas([0, 0, 1, 0, 1], [1, 0, 2, 0, label], name, group=[2, 3])
 

@@ -169,7 +169,7 @@ class Pairwise:
             largest = float(np.nanmax(np.abs(table), initial=0.0))
             if largest > tests.LARGEST:
                 problem = (
-                    f"values up to {largest:.2g} cannot be compared, since their squares are too large for a number"
+                    f"values up to {largest:.2g} cannot be compared, since their squares are too large to represent"
                 )
                 raise DataError(f"{measure}: {problem}; use smaller labels")
 

@@ -382,7 +382,7 @@ def check_values(values: Any) -> Floats:
         raise DataError("values that are not finite numbers cannot be tested")
     if np.abs(table).max() > LARGEST:
         raise DataError(
-            f"values up to {np.abs(table).max():.2g} cannot be tested: their squares are too large for a number"
+            f"values up to {np.abs(table).max():.2g} cannot be tested: their squares are too large to represent"
         )
     return table
 

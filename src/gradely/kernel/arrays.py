@@ -77,7 +77,9 @@ def _rank_by_subtopic(scores: Any, labels: Any, mask: Any, ties: str) -> Batch:
     of the input changes no digit.
     """
     if ties == "random":
-        raise DataError("ties='random' is not for labels by subtopic: shuffle the documents, and take ties='order'")
+        raise DataError(
+            "ties='random' does not support labels by subtopic: shuffle the documents, and use ties='order'"
+        )
     scores, labels = as_arrays({"scores": scores, "labels": labels})
     xp, number = namespace(scores), real_type(namespace(scores))
     if 0 in labels.shape or tuple(labels.shape[:2]) != tuple(scores.shape):
@@ -114,8 +116,8 @@ def align_arrays(
         raise DataError(f"scores, labels and mask must have one shape, [queries, documents]; found {listing}")
     if len(shapes[0]) == 1 and not flat:
         raise DataError(
-            f"{shapes[0][0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids;"
-            " of one query, give scores[None, :] and labels[None, :]"
+            f"{shapes[0][0]:,} scores without queries: pass the query of each, with group=sizes or qid=ids;"
+            " for a single query, pass scores[None, :] and labels[None, :]"
         )
     arrays = [x[None, :] if x.ndim == 1 else x for x in arrays]
     arrays = _shuffle(xp, seed, arrays) if ties == "random" else arrays
@@ -149,7 +151,9 @@ def _numbers(name: str, values: Any) -> Array:
     try:
         array = np.asarray(values)
     except (TypeError, ValueError):
-        raise DataError(f"{name}: the rows are of different lengths, or nested; pad them, or say group=sizes") from None
+        raise DataError(
+            f"{name}: the rows are of different lengths, or nested; pad them, or pass group=sizes"
+        ) from None
     if array.dtype.kind in "OUSV":
         for x in array.ravel().tolist():
             if not isinstance(x, Real):
@@ -387,7 +391,7 @@ class Groups(NamedTuple):
 def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
     """Return flat arrays in groups; raise DataError if the arguments do not match."""
     if group is not None and qid is not None:
-        raise DataError("group and qid say the same: give one of them")
+        raise DataError("pass either group or qid, not both")
     check_unmasked(scores=scores, labels=labels, group=group, qid=qid)
     if is_ragged(scores):
         scores, labels, group = _flatten(scores, labels, group if qid is None else qid)
@@ -399,7 +403,7 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
         )
     if group is None and qid is None:
         raise DataError(
-            f"{scores.shape[0]:,} scores in a row: say which query each belongs to, with group=sizes or qid=ids"
+            f"{scores.shape[0]:,} scores without queries: pass the query of each, with group=sizes or qid=ids"
         )
     if not scores.shape[0]:
         raise DataError("there are no scores and labels: give at least one document")
@@ -498,9 +502,9 @@ def _is_row(row: Any) -> bool:
 def _flatten(scores: Any, labels: Any, group: Any) -> tuple[Any, Any, list[int]]:
     """Return nested lists as flat ones, and the lengths of their rows."""
     if group is not None:
-        raise DataError("scores come with one list per query: leave group and qid out")
+        raise DataError("scores have one list per query: leave group and qid out")
     if not isinstance(labels, list | tuple) or len(labels) != len(scores) or not all(map(_is_row, labels)):
-        raise DataError("scores come with one list per query: labels must, too")
+        raise DataError("scores have one list per query: labels must have the same form")
     size = [len(row) for row in scores]
     odd = next((i for i, row in enumerate(labels) if len(row) != size[i]), None)
     if odd is not None:
@@ -588,7 +592,7 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
     if not xp.isdtype(labels.dtype, ("bool", "integral", "real floating")):
         raise DataError(f"labels must be numbers; found {labels.dtype}, the type of None and text")
     if xp.isdtype(labels.dtype, "real floating") and not bool(xp.all(xp.isfinite(labels))):
-        raise DataError("a label is NaN or infinite; give its id the padding and it is left out")
+        raise DataError("a label is NaN or infinite; to leave it out, replace its id with the padding")
     return ranked, labelled, labels
 
 
@@ -597,7 +601,9 @@ def _rows_of_one_length(name: str, rows: Any) -> Array:
     try:
         return np.asarray(rows)
     except ValueError:
-        raise DataError(f"{name}: the rows are of different lengths; fill them up with the padding, as -1") from None
+        raise DataError(
+            f"{name}: the rows are of different lengths; fill them up with the padding, such as -1"
+        ) from None
 
 
 def _check_padding(ranked: Array, padding: int) -> None:
@@ -647,7 +653,9 @@ def _join_ids(xp: Any, labelled: Array, ranked: Array) -> Array:
 
 
 def _check_twice(xp: Any, twice: Array, row: int) -> None:
-    """Raise DataError if an id occurs twice in a row."""
+    """Raise DataError for a duplicate id in a row."""
     if is_any(twice):
         first = int(xp.argmax(xp.astype(xp.any(twice, axis=1), xp.int8)))
-        raise DataError(f"row {row + first} (from 0) has an id twice among the ranked or the labelled ones; keep one")
+        raise DataError(
+            f"row {row + first} (from 0) has a duplicate id among the ranked or the labelled ones; keep one"
+        )

@@ -117,7 +117,7 @@ def check_unmasked(**values: Any) -> None:
     for name, value in values.items():
         for x in value if isinstance(value, list | tuple) else (value,):
             if isinstance(x, np.ndarray) and np.any(getattr(x, "mask", False)):
-                says = "a masked array would lose its mask; give a plain array without what is masked"
+                says = "a masked array would lose its mask; pass a plain array without the masked values"
                 raise DataError(f"{name}: {says}{_say_mask(values)}")
 
 

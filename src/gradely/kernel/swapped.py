@@ -14,7 +14,7 @@ LOWEST = -2
 """the lowest label, which TREC uses for spam"""
 RANKED = 4
 """from this number of documents on, scores without ties are taken for scores"""
-BINARY = "the scores are 0 and 1 and nothing else"
+BINARY = "all scores are 0 or 1"
 
 
 def look_swapped(
@@ -28,7 +28,7 @@ def look_swapped(
     >>> look_swapped(real, real, np.array([3.0, 0.0, 1.0]))
     'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
     >>> look_swapped(whole, whole[:2], np.array([1.0, 0.0, 0.0]))
-    'the scores are 0 and 1 and nothing else'
+    'all scores are 0 or 1'
     >>> look_swapped(np.array([30.0, 17.0, 12.0, 5.0]), np.arange(1.0, 26.0), np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
     'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
     >>> look_swapped(np.array([12.0, 11.0, 4.0]), np.array([4.0, 11.0, 12.0]), whole)
