@@ -11,21 +11,17 @@ import pytest
 
 import gradely
 from gradely import InputError
-from gradely.data.ids import PAD
-from gradely.data.read.csv_files import CsvPiece, CsvTable, Layout
-from gradely.data.read.pieces import Piece
+from gradely.data.read.csv_files import CsvTable, Layout, find_cells
 from gradely.data.source import Source
 from gradely.data.table import IrregularText
 
 
 def cells(text, width=3):
     """Return the cells of lines as array operations find them."""
-    around = b"\n" * PAD
-    piece = Piece(np.frombuffer(around + text + around, np.uint8), PAD, PAD + len(text), 0)
-    lines = CsvPiece(piece, Layout(b",", width, 0, 1, 2, 1))
+    starts, stops = find_cells(np.frombuffer(text, np.uint8), Layout(b",", width, 0, 1, 2, 1))
     return [
         [text[start:stop].decode() for start, stop in zip(*line, strict=True)]
-        for line in zip(lines.start.tolist(), lines.stop.tolist(), strict=True)
+        for line in zip(starts.tolist(), stops.tolist(), strict=True)
     ]
 
 

@@ -8,7 +8,7 @@ The path of a run, with the function or method that makes each step:
     Source.stream    source          the bytes of a path, a pipe or standard input, decompressed
     Table.map_parts  table, read/    parts of a few megabytes; part.columns() is query, document and score of each row
     locate           locate          takes the qrels and the run, and chooses how to find the hits:
-      find_in_table  locate/parts    matches the rows of a part with the qrels by hash, sorts them and counts ranks
+      find_in_part  locate/parts     matches the rows of a part with the qrels by hash, sorts them and counts ranks
       find_in_dicts  locate          looks up the judged documents of {query: {document: score}}, or of a small file
       LazyScores.find_hits  engine   lets the engine of a lazy frame (polars, DuckDB, Spark, Ibis) compute the ranks
     Hits             hits            the number of documents above and tied with each judged document of the run

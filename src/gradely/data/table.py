@@ -66,10 +66,6 @@ class ScatteredQueries(Exception):
     """The lines of a query are not contiguous, or too many to fit into a part."""
 
 
-class ChangedFile(Exception):
-    """The file changed after it was first read."""
-
-
 class FirstRow(NamedTuple):
     """One of the first rows, which are inspected for likely mistakes."""
 
@@ -83,6 +79,17 @@ def join_ranks(rows: Triples, ranks: Iterable[object]) -> list[FirstRow]:
     """Return rows with their ranks; a rank that is not a number becomes NaN."""
     numbers = (float(rank) if isinstance(rank, int | float) else nan for rank in chain(ranks, repeat(None)))
     return list(map(FirstRow, rows.query.names(), numbers, rows.value.tolist()))
+
+
+class Part(NamedTuple):
+    """Some rows of a table, which are converted to arrays by the thread that works on them."""
+
+    number: int
+    """number of parts before it"""
+    columns: Callable[[], Triples]
+    """returns the rows as arrays"""
+    stop: int = 0
+    """number of rows up to its end, if the table knows it"""
 
 
 class Table(ABC):
@@ -130,7 +137,7 @@ class Table(ABC):
         return roles
 
     @abstractmethod
-    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over all parts, on threads or in processes; yield the results in order.
 
         With `whole_queries`, no query is split between parts.
@@ -188,7 +195,7 @@ class Table(ABC):
         return _group(self, concatenate(query), np.concatenate(size), concatenate(document), np.concatenate(value))
 
 
-def _copy_rows(part: Any) -> tuple[Ids, Ints, Ids, Floats]:
+def _copy_rows(part: Part) -> tuple[Ids, Ints, Ids, Floats]:
     """Copy the rows of a part, with one entry per run of rows of the same query."""
     query, document, value = part.columns()
     first = new_tokens(*query)
@@ -250,24 +257,16 @@ def _merge_values(value: Floats, alike: Ints, duplicates: str) -> tuple[Ints, Fl
     return np.flatnonzero(alike == rows), value
 
 
-class MergedPart:
-    """Rows of whole queries, with their duplicates merged."""
-
-    def __init__(self, part: Any, duplicates: str) -> None:
-        """Merge the rows; those of each query must be contiguous."""
-        query, document, value = part.columns()
-        first = new_tokens(*query)
-        code = np.repeat(np.arange(len(first)), np.diff(first, append=len(value)))
-        alike = earliest_alike(code, document)
-        self.number, self.merged, self.rows = part.number, 0, Triples(query, document, value)
-        if alike is not None:
-            keep, value = _merge_values(value, alike, duplicates)
-            self.merged = len(value) - len(keep)
-            self.rows = Triples(query.take(keep), document.take(keep), value[keep])
-
-    def columns(self) -> Triples:
-        """Return the rows."""
-        return self.rows
+def merge_rows(rows: Triples, duplicates: str) -> tuple[Triples, int]:
+    """Return rows with their duplicates merged, and the number of these; the rows of each query must be contiguous."""
+    query, document, value = rows
+    first = new_tokens(*query)
+    code = np.repeat(np.arange(len(first)), np.diff(first, append=len(value)))
+    alike = earliest_alike(code, document)
+    if alike is None:
+        return rows, 0
+    keep, value = _merge_values(value, alike, duplicates)
+    return Triples(query.take(keep), document.take(keep), value[keep]), len(value) - len(keep)
 
 
 class TableScores(Mapping[str, Mapping[str, float]]):
@@ -324,17 +323,6 @@ ROWS = 1 << 16
 """number of rows that are processed at a time: few enough for the cache, and enough that threads seldom wait"""
 LONGEST = 1 << 22
 """number of rows of the longest part; a longer query is treated as scattered"""
-
-
-class Part(NamedTuple):
-    """Some rows of a table, which are converted to arrays by the thread that works on them."""
-
-    number: int
-    """number of parts before it"""
-    columns: Callable[[], Triples]
-    """returns the rows as arrays"""
-    stop: int
-    """number of rows up to its end"""
 
 
 class PartedTable(Table):

@@ -10,9 +10,10 @@ with the same result:
 - an engine computes the ranks itself (LazyScores.find_hits).
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from itertools import chain, pairwise, repeat
+from functools import partial
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -25,8 +26,8 @@ from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens, rename_docs
 from gradely.data.qrels import Qrels
 from gradely.data.run import LazyScores, Run
-from gradely.data.source import Report, change_error, ignore, split_report
-from gradely.data.table import MERGED, ChangedFile, IrregularText, MergedPart, ScatteredQueries, Table, TableScores
+from gradely.data.source import Report, ignore
+from gradely.data.table import MERGED, IrregularText, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
 from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.errors import DataError, clip
@@ -34,7 +35,6 @@ from gradely.parallel import cores
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
-    from gradely.data.locate.match import Judgments
     from gradely.data.locate.parts import Observer
 
 QUERIES = 1000
@@ -118,69 +118,21 @@ def find_in_table(
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.match import Judgments
+    from gradely.data.locate.parts import find_in_part, join_hits
 
     judgments, left_out = Judgments.of(qrels), qrels.names_left_out
+    find = partial(find_in_part, judgments, settings, table.duplicates, observe)
     with suppress(ScatteredQueries), UnjudgedNames(table.name, settings, left_out, together=True) as names:
-        return _find_in_queries(
-            judgments,
-            table,
-            settings,
-            names,
-            lambda find: table.map_parts(find, threads, report, whole_queries=True),
-            observe,
-        )
+        return join_hits(table, qrels, names, table.map_parts(find, threads, report, whole_queries=True), observe)
     if observe is not None or table.duplicates in MERGED:
         from gradely.data.locate.regrouped import map_queries
 
         with UnjudgedNames(table.name, settings, left_out, together=False) as names:
-            return _find_in_queries(
-                judgments,
-                table,
-                settings,
-                names,
-                lambda find: map_queries(table, judgments, names, find, threads, report),
-                observe,
-            )
+            parts = map_queries(table, judgments, names, find, threads, report)
+            return join_hits(table, qrels, names, parts, observe)
     from gradely.data.locate.scattered import count_scattered
 
-    passes = chain(split_report(report), repeat(ignore))
-
-    def over_parts(work: Any) -> Iterator[Any]:
-        return table.map_parts(work, threads, next(passes), whole_queries=False)
-
-    try:
-        return count_scattered(table.name, judgments, settings, over_parts)
-    except ChangedFile:
-        raise change_error(table.name) from None
-
-
-def _find_in_queries(
-    judgments: "Judgments",
-    table: Table,
-    settings: Settings,
-    names: UnjudgedNames,
-    over_parts: Callable[[Callable[[Any], Any]], Iterator[Any]],
-    observe: "Observer | None",
-) -> Hits:
-    """Return the hits of a table from parts that hold whole queries; duplicates are merged if so requested."""
-    from gradely.data.locate.parts import PartHits, find_in_part, join_hits
-
-    merged = 0
-
-    def find(part: Any) -> tuple[int, PartHits]:
-        rows = MergedPart(part, table.duplicates) if table.duplicates in MERGED else part
-        number = rows.merged if isinstance(rows, MergedPart) else 0
-        return number, find_in_part(judgments, rows, settings, observe, keep_duplicates=table.duplicates == "keep")
-
-    def count(parts: Iterator[tuple[int, PartHits]]) -> Iterator[PartHits]:
-        nonlocal merged
-        for number, hits in parts:
-            merged += number
-            yield hits
-
-    hits = join_hits(judgments.qrels, names, count(over_parts(find)), observe)
-    table.note_merged(merged)
-    return hits
+    return count_scattered(table, judgments, settings, threads, report)
 
 
 def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:

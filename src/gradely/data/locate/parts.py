@@ -3,46 +3,22 @@
 find_in_part does this for one part, and join_hits puts the hits of all parts together.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Triples, compact, has_repetition, new_tokens
-from gradely.data.hashing import (
-    SALT,
-    hashes,
-    is_distinct,
-    ranges,
-)
+from gradely.data.hashing import SALT, hashes, is_distinct, ranges
 from gradely.data.hits import Hits
-from gradely.data.ids import (
-    LONGEST_NAME,
-    Bools,
-    Bytes,
-    Floats,
-    Ids,
-    Ints,
-    Words,
-)
+from gradely.data.ids import LONGEST_NAME, Bools, Bytes, Floats, Ids, Ints, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
-from gradely.data.table import IrregularText, ScatteredQueries
+from gradely.data.table import MERGED, IrregularText, Part, ScatteredQueries, Table, merge_rows
 from gradely.data.tie_breaking import ORDERS, Documents
 from gradely.data.unjudged import UnjudgedNames
 from gradely.settings import Settings
-
-
-class TablePart(Protocol):
-    """One part of a table, as Table.map_parts passes it to a function: lines of a file, or rows of a frame."""
-
-    @property
-    def number(self) -> int:
-        """The number of parts before it."""
-
-    def columns(self) -> Triples:
-        """Return query, document and score of each row."""
 
 
 class Lines(NamedTuple):
@@ -91,28 +67,10 @@ class PartHits(NamedTuple):
     """the queries without judgments, and their hashes"""
     hits: tuple[npt.NDArray[np.int32], ...]
     """query, row, above, tied and, if ties are broken, place of each judged document"""
-    seen: Any = None
-    """the result of the observer for the lines"""
-
-
-class RunQueries:
-    """The queries of a run, collected part by part."""
-
-    def __init__(self, judged: int, unjudged: UnjudgedNames) -> None:
-        """Start empty, given the number of queries that have judgments."""
-        self.retrieved = np.zeros(judged, np.int64)
-        """[judged queries] number of lines of each"""
-        self.unjudged = unjudged
-
-    def add(self, part: PartHits) -> None:
-        """Add the queries of a part; raise ScatteredQueries if a judged one was in an earlier part."""
-        judged = part.query != UNKNOWN
-        query = part.query[judged]
-        if self.unjudged.together:
-            self.unjudged.add(*part.unjudged)
-        if self.retrieved[query].any():
-            raise ScatteredQueries
-        self.retrieved[query] = part.size[judged]
+    merged: int
+    """number of duplicates that were merged"""
+    seen: Any
+    """the result of the observer for the lines, if there is one"""
 
 
 class Observer(Protocol):
@@ -126,22 +84,20 @@ class Observer(Protocol):
 
 
 def find_in_part(
-    judgments: Judgments,
-    part: TablePart,
-    settings: Settings,
-    observe: Observer | None = None,
-    *,
-    keep_duplicates: bool = False,
+    judgments: Judgments, settings: Settings, duplicates: str, observe: Observer | None, part: Part
 ) -> PartHits:
     """Return the judged documents of a part and their ranks; every query of the part must be whole."""
-    lines = read_lines(judgments, part, settings)
+    rows, merged = part.columns(), 0
+    if duplicates in MERGED:
+        rows, merged = merge_rows(rows, duplicates)
+    lines = read_lines(judgments, rows, settings)
     unjudged = lines.unjudged()
     judged, names = lines.query[lines.judged], hashes(*unjudged)
     if len(judgments.once(judged)) < len(judged):
         raise ScatteredQueries
     if not is_distinct(names) and len(set(unjudged.names())) < len(names):
         raise ScatteredQueries
-    if not (keep_duplicates or is_distinct(lines.key)) and has_repetition(
+    if not (duplicates == "keep" or is_distinct(lines.key)) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
     ):
         raise IrregularText
@@ -154,12 +110,12 @@ def find_in_part(
     hits = [lines.query[owner], row, above, tied]
     hits += [above + _places(lines, line, first, last, settings)] if settings.breaks_ties else []
     columns = tuple(column.astype(np.int32) for column in hits)
-    return PartHits(lines.query, lines.size, (compact(unjudged), names), columns, seen)
+    return PartHits(lines.query, lines.size, (compact(unjudged), names), columns, merged, seen)
 
 
-def read_lines(judgments: Judgments, part: TablePart, settings: Settings) -> Lines:
+def read_lines(judgments: Judgments, rows: Triples, settings: Settings) -> Lines:
     """Return the rows of a part with the index of each query in the qrels and the key of each document."""
-    query, document, score = part.columns()
+    query, document, score = rows
     first = new_tokens(*query)
     size = np.diff(first, append=len(score))
     query = query.take(first)
@@ -219,24 +175,32 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
     return out
 
 
-def join_hits(qrels: Qrels, names: UnjudgedNames, parts: Iterator[PartHits], observe: Observer | None = None) -> Hits:
-    """Concatenate the hits of all parts of a run; raise ScatteredQueries if not all parts have whole queries.
+def join_hits(
+    table: Table, qrels: Qrels, names: UnjudgedNames, parts: Iterable[PartHits], observe: Observer | None
+) -> Hits:
+    """Concatenate the hits of all parts of a table; raise ScatteredQueries if not all parts have whole queries.
 
     Queries without judgments are added to `names`, unless the reader has done so in the order of the run.
     """
-    hits, seen = [], []
-    queries = RunQueries(len(qrels), names)
+    hits, seen, merged, retrieved = [], [], 0, np.zeros(len(qrels), np.int64)
     for part in parts:
-        queries.add(part)
+        if names.together:
+            names.add(*part.unjudged)
+        judged = part.query != UNKNOWN
+        if retrieved[part.query[judged]].any():
+            raise ScatteredQueries
+        retrieved[part.query[judged]] = part.size[judged]
         hits.append(part.hits)
         seen.append(part.seen)
-    if not names.added and not queries.retrieved.any():
+        merged += part.merged
+    if not names.added and not retrieved.any():
         raise IrregularText
     if not names.are_together:
         raise ScatteredQueries
-    unjudged, retrieved = names.all(), queries.retrieved
+    unjudged = names.all()
     if observe is not None:
         for one in seen:
             observe.add(one)
-    query, row, above, tied, *place = (np.concatenate(columns) for columns in zip(*hits, strict=True))
+    table.note_merged(merged)
+    query, row, above, tied, *place = map(np.concatenate, zip(*hits, strict=True))
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

@@ -6,7 +6,7 @@ same to the last bit as if the queries were contiguous.
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,26 +14,13 @@ from gradely.data.columns import Triples, compact, leave_out_repeats, new_tokens
 from gradely.data.hashing import hashes
 from gradely.data.ids import Bytes, Ids, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.parts import TablePart
 from gradely.data.source import Report, split_report
 from gradely.data.spool import NamedRows, NameSpool
-from gradely.data.table import Table
+from gradely.data.table import Part, Table
 from gradely.data.unjudged import UnjudgedNames
 from gradely.parallel import on_threads
 
-
-class WholeQueries:
-    """The rows of some queries."""
-
-    def __init__(self, number: int, rows: NamedRows) -> None:
-        """Store the number of parts before it, and the rows: query, document and score."""
-        self.number, self._rows = number, rows
-
-    def columns(self) -> Triples:
-        """Return the rows, with those of each query contiguous."""
-        (query, document), value = self._rows
-        order = np.argsort(number_ids(query)[0], kind="stable")
-        return Triples(query.take(order), document.take(order), value[order])
+T = TypeVar("T")
 
 
 class PartRows(NamedTuple):
@@ -45,7 +32,7 @@ class PartRows(NamedTuple):
     unjudged: tuple[Ids, Words]
 
 
-def _copy_rows(judgments: Judgments, part: TablePart) -> PartRows:
+def _copy_rows(judgments: Judgments, part: Part) -> PartRows:
     query, document, value = part.columns()
     first = new_tokens(*query)
     names = query.take(first)
@@ -55,14 +42,21 @@ def _copy_rows(judgments: Judgments, part: TablePart) -> PartRows:
     return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
 
 
+def _by_query(rows: NamedRows) -> Triples:
+    """Return rows of query, document and score, with those of each query contiguous."""
+    (query, document), value = rows
+    order = np.argsort(number_ids(query)[0], kind="stable")
+    return Triples(query.take(order), document.take(order), value[order])
+
+
 def map_queries(
     table: Table,
     judgments: Judgments,
     unjudged: UnjudgedNames,
-    work: Callable[[WholeQueries], Any],
+    work: Callable[[Part], T],
     threads: int,
     report: Report,
-) -> Iterator[Any]:
+) -> Iterator[T]:
     """Run a function over parts of a table that hold whole queries, on threads; yield the results.
 
     Queries without judgments are added to `unjudged` in the order of the table.
@@ -72,6 +66,6 @@ def map_queries(
         for rows, part, names in table.map_parts(partial(_copy_rows, judgments), threads, first, whole_queries=False):
             spool.add(rows, part)
             unjudged.add(*names)
-        parts = (WholeQueries(number, rows) for number, rows in enumerate(spool.parts()))
+        parts = (Part(number, partial(_by_query, rows)) for number, rows in enumerate(spool.parts()))
         yield from on_threads(work, parts, threads)
         second(1.0)

@@ -6,7 +6,8 @@ million, they are kept in a temporary file.
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any, NamedTuple, TypeAlias
+from functools import partial
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -15,13 +16,15 @@ from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among,
 from gradely.data.hits import Hits
 from gradely.data.ids import Floats, Ids, Ints, Tokens, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.parts import Lines, TablePart, match_lines, read_lines
+from gradely.data.locate.parts import Lines, match_lines, read_lines
+from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.spool import Spool
-from gradely.data.table import ChangedFile, IrregularText
+from gradely.data.table import IrregularText, Part, Table
 from gradely.data.tie_breaking import Documents
 from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.settings import Settings
 
+T = TypeVar("T")
 CHANCE = 1000
 """largest number of keys that lines may share by accident; a billion lines share 0.03 on average"""
 
@@ -37,8 +40,9 @@ def find_repeats(keys: Spool) -> Words:
     return np.sort(repeats)
 
 
-def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
-    """Return query and document of the lines that have one of these keys."""
+def _find_lines(judgments: Judgments, settings: Settings, keys: Words, part: Part) -> list[tuple[bytes, bytes]]:
+    """Return query and document of the lines of a part that have one of these keys."""
+    lines = read_lines(judgments, part.columns(), settings)
     line = np.flatnonzero(is_among(lines.key, keys))
     docs = Ids(lines.text, lines.start, lines.stop)
     return [
@@ -47,18 +51,14 @@ def lines_with(lines: Lines, keys: Words) -> list[tuple[bytes, bytes]]:
     ]
 
 
-def check_names(pieces: Iterable[list[tuple[bytes, bytes]]]) -> None:
+def check_distinct(parts: Iterable[list[tuple[bytes, bytes]]]) -> None:
     """Raise IrregularText if lines with the same key also have the same query and document."""
     names: set[tuple[bytes, bytes]] = set()
-    for part in pieces:
+    for part in parts:
         before = len(names)
         names.update(part)
         if len(names) < before + len(part):
             raise IrregularText
-
-
-Pass: TypeAlias = Callable[[Callable[[TablePart], Any]], Iterator[Any]]
-"""runs a function over all parts of a table, in order"""
 
 
 class Look(NamedTuple):
@@ -86,7 +86,7 @@ class Judged(NamedTuple):
     """the same documents as Documents, if ties are broken"""
 
 
-class Pieces(NamedTuple):
+class FirstPass(NamedTuple):
     """The results of the first pass over all parts."""
 
     base: list[int]
@@ -99,18 +99,23 @@ class Pieces(NamedTuple):
     """query, row, score and line, as columns"""
 
 
-def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Hits:
+def count_scattered(table: Table, judgments: Judgments, settings: Settings, threads: int, report: Report) -> Hits:
     """Return the hits of a table in which the lines of a query may be anywhere."""
-    first = _first_pass(name, judgments, settings, over_pieces)
+
+    def over_parts(work: Callable[[Part], T], report: Report) -> Iterator[T]:
+        return table.map_parts(work, threads, report, whole_queries=False)
+
+    earlier, later = split_report(report)
+    looks = over_parts(partial(_first_look, judgments, settings), earlier)
+    first = _join_looks(table.name, judgments, settings, looks)
     if len(first.repeats):
-        check_names(over_pieces(lambda piece: lines_with(read_lines(judgments, piece, settings), first.repeats)))
+        check_distinct(over_parts(partial(_find_lines, judgments, settings, first.repeats), ignore))
     judged = _rank(judgments, settings, *first.hits)
     slots = len(judged.row) + len(judged.start)
     above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
     done = 0
-    for lines, better, (high, low), before in over_pieces(
-        lambda piece: _second_look(judgments, settings, judged, piece, first.base)
-    ):
+    look_again = partial(_second_look, table.name, judgments, settings, judged, first.base)
+    for lines, better, (high, low), before in over_parts(look_again, later):
         done += lines
         np.add.at(above, better, 1)
         np.add.at(tied, high, 1)
@@ -119,18 +124,18 @@ def count_scattered(name: str, judgments: Judgments, settings: Settings, over_pi
             np.add.at(ahead, before, 1)
             np.subtract.at(ahead, low, 1)
     if done != first.base[-1]:
-        raise ChangedFile
+        raise change_error(table.name)
     above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
     place = above + ahead if settings.breaks_ties else None
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces: Pass) -> Pieces:
-    """Find the judged documents of all parts; nothing as long as the qrels is kept for a part."""
+def _join_looks(name: str, judgments: Judgments, settings: Settings, looks: Iterable[Look]) -> FirstPass:
+    """Return the judged documents of all parts; nothing as long as the qrels is kept for a part."""
     base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
     retrieved, left_out = np.zeros(len(judgments.qrels), np.int64), judgments.qrels.names_left_out
     with Spool(name, np.uint64) as keys, UnjudgedNames(name, settings, left_out, together=False) as unjudged:
-        for look in over_pieces(lambda piece: _first_look(judgments, settings, piece)):
+        for look in looks:
             np.add.at(retrieved, look.query, look.size)
             unjudged.add(*look.unjudged)
             query, row, score, line = look.hits
@@ -144,12 +149,12 @@ def _first_pass(name: str, judgments: Judgments, settings: Settings, over_pieces
     if base[-1] == 0:
         raise IrregularText
     columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
-    return Pieces(base, repeats, retrieved, names, columns)
+    return FirstPass(base, repeats, retrieved, names, columns)
 
 
-def _first_look(judgments: Judgments, settings: Settings, piece: TablePart) -> Look:
+def _first_look(judgments: Judgments, settings: Settings, part: Part) -> Look:
     """Find the judged documents of a part."""
-    lines = read_lines(judgments, piece, settings)
+    lines = read_lines(judgments, part.columns(), settings)
     line, row = match_lines(judgments, lines)
     judged = lines.judged
     unjudged = leave_out_repeats(lines.unjudged())
@@ -180,15 +185,17 @@ def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints,
 Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
 
-def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece: TablePart, base: list[int]) -> Counts:
+def _second_look(
+    name: str, judgments: Judgments, settings: Settings, judged: Judged, base: list[int], part: Part
+) -> Counts:
     """Return the number of lines of a part and, for its lines, positions among the judged documents of their query.
 
     These are the position from which on documents are lower, the range of tied documents, and the position from which
     on tied documents come after the line.
     """
-    lines = read_lines(judgments, piece, settings)
-    if piece.number >= len(base) - 1:
-        raise ChangedFile
+    lines = read_lines(judgments, part.columns(), settings)
+    if part.number >= len(base) - 1:
+        raise change_error(name)
     query = np.repeat(lines.query, lines.size)
     line = np.flatnonzero(query != UNKNOWN)
     query, score = query[line], lines.score[line]
@@ -196,7 +203,7 @@ def _second_look(judgments: Judgments, settings: Settings, judged: Judged, piece
     high = end_of_better(*bounds, lambda at: judged.score[at] > score)
     low = end_of_better(high, bounds[1], lambda at: judged.score[at] >= score)
     tied = np.flatnonzero(low > high)
-    before = _behind(settings, judged, lines, (line[tied], high[tied], low[tied]), base[piece.number])
+    before = _behind(settings, judged, lines, (line[tied], high[tied], low[tied]), base[part.number])
     shift = query[tied]
     return len(lines.key), low + query, (high[tied] + shift, low[tied] + shift), before + shift[: len(before)]
 

@@ -377,8 +377,8 @@ STRICT = Dialect()
 def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
     """Return some of the fields of all lines; raise IrregularText if a line has too few or too many fields."""
     text = piece.text[piece.start : piece.stop]
-    if not dialect.any_bytes and text.max() > 127:
-        _check_utf8(piece)
+    if not dialect.any_bytes:
+        check_utf8(text)
     blank = np.less_equal(text, BLANK, out=piece.scratch())
     places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _split_regular(text, blank, layout.width, columns)
     if places is None:
@@ -386,11 +386,13 @@ def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dial
     return [(start + piece.start, stop + piece.start) for start, stop in places]
 
 
-def _check_utf8(piece: Piece) -> None:
-    try:
-        piece.text[piece.start : piece.stop].tobytes().decode()
-    except UnicodeDecodeError:
-        raise IrregularText from None
+def check_utf8(text: Bytes) -> None:
+    """Raise IrregularText unless this is UTF-8 text."""
+    if text.max() > 127:
+        try:
+            text.tobytes().decode()
+        except UnicodeDecodeError:
+            raise IrregularText from None
 
 
 def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:

@@ -7,13 +7,13 @@ leaves irregular text (fields, numbers, characters, duplicates) to the plain way
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from gradely.data.ids import decode
 from gradely.data.qrels import Qrels
 from gradely.data.read.lines import QRELS, RUN, Values, read, read_query, to_rank
 from gradely.data.source import Report, Source
-from gradely.data.table import FirstRow, IrregularText, Table
+from gradely.data.table import FirstRow, IrregularText, Part, Table
 from gradely.parallel import cores
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class TrecTable(Table):
         """Return {document: score} of one query of a run, or None if it has none; other lines are not parsed."""
         return read_query(self.source, query, self.duplicates) or None
 
-    def map_parts(self, work: Callable[[Any], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
+    def map_parts(self, work: Callable[[Part], T], threads: int, report: Report, *, whole_queries: bool) -> Iterator[T]:
         """Run a function over pieces of the file."""
         from gradely.data.read.trec_pieces import map_text
 

@@ -3,6 +3,7 @@
 import pickle  # nosec B403
 import queue
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -29,7 +30,7 @@ from gradely.data.read.pieces import (
     split_text,
 )
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
-from gradely.data.table import IrregularText, ScatteredQueries
+from gradely.data.table import IrregularText, Part, ScatteredQueries
 from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, in_processes, on_threads, workers
 
 T = TypeVar("T")
@@ -46,7 +47,7 @@ BLOCK = 1 << 16
 def map_text(
     source: Source,
     layout: Layout,
-    work: Callable[[Any], T],
+    work: Callable[[Part], T],
     threads: int,
     report: Report,
     dialect: Dialect | None = None,
@@ -56,7 +57,7 @@ def map_text(
     """Run a function over all pieces of a file; yield the results in order."""
 
     def use(piece: Piece) -> T:
-        return work(TrecPiece(piece, layout, dialect or STRICT))
+        return work(Part(piece.number, partial(_columns, piece, layout, dialect or STRICT)))
 
     if whole_queries and (processes := count_processes(source, threads)):
         try:
@@ -143,23 +144,10 @@ QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
 """positions of the fields of qrels, of which few have subtopics; the layout of a run has the position of the score"""
 
 
-class TrecPiece(NamedTuple):
-    """A piece of TREC text."""
-
-    piece: Piece
-    layout: Layout
-    dialect: Dialect
-
-    @property
-    def number(self) -> int:
-        """The number of pieces before it."""
-        return self.piece.number
-
-    def columns(self) -> Triples:
-        """Return query, document and score of each line."""
-        query, document, score = fields(self.piece, self.layout, (QUERY, DOC, self.layout.value), self.dialect)
-        text = self.piece.text
-        return Triples(Ids(text, *query), Ids(text, *document), numbers(self.piece, *score, self.dialect.number))
+def _columns(piece: Piece, layout: Layout, dialect: Dialect) -> Triples:
+    """Return query, document and number of each line."""
+    query, document, number = fields(piece, layout, (QUERY, DOC, layout.value), dialect)
+    return Triples(Ids(piece.text, *query), Ids(piece.text, *document), numbers(piece, *number, dialect.number))
 
 
 READ_AT_ONCE = 1 << 24
