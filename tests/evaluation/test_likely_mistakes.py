@@ -383,6 +383,22 @@ def test_low_scores_at_the_first_ranks_are_probably_distances(tmp_path):
     assert "in each of the first 2 queries" in note
 
 
+@pytest.mark.parametrize("far", [0.4, 0.05])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        lambda pairs: {"q": pairs},
+        lambda pairs: {"q": [{"id": name, "score": score} for name, score in pairs]},
+        lambda pairs: [{"query": "q", "results": [{"id": name, "score": score} for name, score in pairs]}],
+    ],
+)
+def test_lists_of_results_with_the_lowest_score_first_are_probably_distances(shape, far):
+    run = shape([("a", 0.1), ("b", far)])
+    found = [note.text for note in gradely.evaluate({"q": {"a": 1}}, run, ["RR"]).notes if "distances" in note.text]
+    says = "run: the order of the results contradicts the scores in the first query: low scores rank first, but high "
+    assert [text.startswith(says) for text in found] == [True] * (far > 0.1)
+
+
 @pytest.mark.parametrize(
     "second",
     [

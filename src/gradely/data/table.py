@@ -354,7 +354,7 @@ class MemoryTable(PartedTable):
         """Return some rows as arrays."""
 
     ranks: Sequence[object] = ()
-    """the ranks of the first rows, if a run has them"""
+    """the ranks of the first rows, if a run has them: in a column, or as the places in lists of results"""
 
     def first_rows(self, most: int) -> Iterable[FirstRow]:
         """Return the first rows."""

@@ -14,11 +14,11 @@ import numpy as np
 from gradely.data import Hits, Qrels, Run
 from gradely.data.alike import compare_ids
 from gradely.data.ids import Floats
-from gradely.data.read.dicts import Ranked
+from gradely.data.read.dicts import Listed, Ranked
 from gradely.data.read.readers import trec_table
 from gradely.data.run import LazyScores, Scores
 from gradely.data.source import ignore
-from gradely.data.table import IrregularText, Table, TableScores
+from gradely.data.table import FirstRow, IrregularText, Table, TableScores
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.kernel.swapped import HIGHEST, RANKED, SAMPLE, are_real, describe_beyond, look_swapped
@@ -143,12 +143,12 @@ def _first_numbers(scores: Scores) -> Floats | Collection[float]:
 
 
 def describe_distances(run: Run) -> str | None:
-    """Return a sentence if the rank column of a table gives low scores the first ranks in the first queries, else None.
+    """Return a sentence if a rank column, or the order of a list, gives low scores the first ranks, else None.
 
-    Only the first rows of a table are examined; usually, two of them suffice.
+    Only the first rows are examined; usually, two of them suffice.
     """
     queries, before = set[str](), None
-    for query, rank, score in run.scores.table.first_rows(SAMPLE) if isinstance(run.scores, TableScores) else ():
+    for query, rank, score in _first_rows(run.scores):
         if before is not None and query == before[0]:
             ranks, scores = rank - before[1], score - before[2]
             if not ranks * scores >= 0 or not ranks:  # also false for NaN
@@ -158,8 +158,21 @@ def describe_distances(run: Run) -> str | None:
     if not queries:
         return None
     where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
-    text = f"the rank column contradicts the scores in {where}: low scores rank first, but high scores are best"
+    column = isinstance(run.scores, TableScores) and run.scores.table.rank is not None
+    what = "rank column" if column or trec_table(run) is not None else "order of the results"
+    text = f"the {what} contradicts the scores in {where}: low scores rank first, but high scores are best"
     return f"{run.name}: {text}; if these are distances, negate them"
+
+
+def _first_rows(scores: Scores) -> Iterable[FirstRow]:
+    """Return the first rows of a table, or of lists of documents with scores; none of other runs."""
+    if isinstance(scores, TableScores):
+        return scores.table.first_rows(SAMPLE)
+    if isinstance(scores, LazyScores) or not isinstance(next(iter(scores.values()), None), Listed):
+        return ()
+    lists = ((query, docs) for query, docs in scores.items() if isinstance(docs, Listed))
+    rows = (FirstRow(query, rank, score) for query, docs in lists for rank, score in enumerate(docs.values()))
+    return islice(rows, SAMPLE)
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:

@@ -69,6 +69,10 @@ class Ranked(dict[str, float]):
     """A ranking without scores; its numbers are ranks, counted from the last."""
 
 
+class Listed(dict[str, float]):
+    """A list of documents with their scores, in the order of the list."""
+
+
 def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
     out = Values()
     out.whole = {*map(type, values)} <= {int}
@@ -123,7 +127,7 @@ def _rank(ranking: Sequence[Any] | AbstractSet[Any], name: str, query: str) -> d
     """Return {document: score} of one query; raise DataError for duplicates."""
     docs, scores, scored = _split_ranking(ranking, name, query)
     values = zip(_distinct(docs, name, query), scores, strict=True)
-    return dict(values) if scored else Ranked(values)
+    return Listed(values) if scored else Ranked(values)
 
 
 def _merge_duplicates(ranking: Sequence[Any] | AbstractSet[Any], query: str, rows: Collector) -> dict[str, float]:

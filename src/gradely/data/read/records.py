@@ -153,6 +153,8 @@ class RecordTable(MemoryTable):
         if roles.value is None:
             self._check_unlabelled(flat, columns)
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
+        if self.rank is None and len(flat) > len(records):  # lists of results
+            self.ranks = range(SAMPLE)
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:
         """Raise InputError for a record with a label if the first one has none."""
