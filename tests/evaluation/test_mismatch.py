@@ -14,7 +14,13 @@ PAIRS = {
     "unseen": ("d\u200b1", "d1", "invisible characters"),
     "prefix": ("doc-17", "17", "a prefix"),
     "zeros": ("17", "clueweb-0017", "a prefix"),
+    "passages": ("d1_12", "d1", "passages of documents (document_pattern='^(.*)_', --document-pattern '^(.*)_')"),
+    "judged passages": ("d1", "d1::3", "passages of documents in the qrels"),
+    "folder": ("docs/faq.md", "faq", "a folder, a file extension"),
+    "address": ("https://a.org/faq/", "http://a.org/faq", "the start of a URL"),
     "nothing": ("abc", "xyz", "do not look alike"),
+    "other passages": ("doc_1", "doc_2", "do not look alike"),
+    "uuid": ("9c6e76d8-932f-4268-a79b-cd1c00a473b1", "d1", "do not look alike"),
 }
 
 

@@ -4,6 +4,10 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
+from typing import TypeAlias
+
+Plain: TypeAlias = Callable[[str], str]
+"""removes a difference from an id"""
 
 
 def _drop_zero_fraction(name: str) -> str:
@@ -14,33 +18,44 @@ def _drop_passage(name: str) -> str:
     return re.sub(r"(?<=.)[#@:_-]+(p|passage|chunk)?\d+$", "", name)
 
 
-def _digits(name: str) -> str:
-    return re.sub(r"^.*?(\d+)\D*$", lambda match: match[1].lstrip("0") or "0", name, flags=re.DOTALL)
+def _stem(name: str) -> str:
+    return re.sub(r"(?<=.)\.[a-zA-Z]\w{0,4}$", "", name.rstrip("/").rpartition("/")[2])
+
+
+def _last_number(name: str) -> str:
+    """Return the last number of an id; the id itself if that number is short and follows others, as in a UUID."""
+    *others, last = re.findall(r"\d+", name) or [name]
+    return name if others and len(last) < 3 else last.lstrip("0") or "0"
 
 
 def _drop_invisible(name: str) -> str:
     return re.sub(r"[\u00ad\u200b-\u200f\u2060\ufeff]", "", name.replace("\xa0", " "))
 
 
-REASONS: dict[str, Callable[[str], str]] = {
-    "blanks around one of them": str.strip,
-    "two Unicode forms of the same text, NFC and NFD": partial(unicodedata.normalize, "NFC"),
-    "invisible characters": _drop_invisible,
-    "upper and lower case": str.casefold,
-    "numbers written as 10.0 and as 10": _drop_zero_fraction,
-    "passages of documents (document_pattern='^(.*)#', --document-pattern '^(.*)#')": _drop_passage,
-    "a prefix, a suffix or leading zeros": _digits,
+def _alike(plain: Plain) -> tuple[Plain, Plain]:
+    return plain, plain
+
+
+REASONS: dict[str, tuple[Plain, Plain]] = {
+    "blanks around one of them": _alike(str.strip),
+    "two Unicode forms of the same text, NFC and NFD": _alike(partial(unicodedata.normalize, "NFC")),
+    "invisible characters": _alike(_drop_invisible),
+    "upper and lower case": _alike(str.casefold),
+    "numbers written as 10.0 and as 10": _alike(_drop_zero_fraction),
+    "passages of documents": (_drop_passage, str),
+    "passages of documents in the qrels": (str, _drop_passage),
+    "a folder, a file extension or the start of a URL": _alike(_stem),
+    "a prefix, a suffix or leading zeros": _alike(_last_number),
 }
-
-
-OF_QUERIES = {reason: plain for reason, plain in REASONS.items() if plain is not _drop_passage}
-"""reasons for queries: they have no passages, and topic_1 and topic_2 are different queries"""
-OF_SOME_QUERIES = {reason: plain for reason, plain in OF_QUERIES.items() if plain is not _digits}
+"""ways in which ids of a run and of qrels may differ, with the functions that remove the difference from each"""
+OF_QUERIES = {reason: plain for reason, plain in REASONS.items() if {_drop_passage, _stem}.isdisjoint(plain)}
+"""reasons for queries: they have no passages and no files, and topic_1 and topic_2 are different queries"""
+OF_SOME_QUERIES = {reason: plain for reason, plain in OF_QUERIES.items() if _last_number not in plain}
 """reasons if some queries match exactly: then another query with the same number may well be a different one"""
 
 
 def find_alike(
-    ours: Iterable[str], theirs: Iterable[str], reasons: Mapping[str, Callable[[str], str]] = REASONS
+    ours: Iterable[str], theirs: Iterable[str], reasons: Mapping[str, tuple[Plain, Plain]] = REASONS
 ) -> tuple[str, str, str] | None:
     """Return one id of each collection that look alike, and how they differ; None if no two look alike.
 
@@ -48,12 +63,18 @@ def find_alike(
     ('q1', 'Q1', 'upper and lower case')
     """
     ours, theirs = list(ours), list(theirs)
-    for reason, plain in reasons.items():
-        originals = {plain(name): name for name in reversed(theirs)}
-        alike = next((name for name in ours if plain(name) in originals), None)
+    for reason, (our_plain, their_plain) in reasons.items():
+        originals = {their_plain(name): name for name in reversed(theirs)}
+        alike = next((name for name in ours if our_plain(name) in originals), None)
         if alike is not None:
-            return alike, originals[plain(alike)], reason
+            return alike, originals[our_plain(alike)], reason + _hint_pattern(alike, our_plain)
     return None
+
+
+def _hint_pattern(name: str, plain: Plain) -> str:
+    """Return what to type if a name of the run is that of a passage, or ''."""
+    end = re.match(r"[#@:_-]+", name[len(plain(name)) :]) if plain is _drop_passage else None
+    return f" (document_pattern='^(.*){end[0]}', --document-pattern '^(.*){end[0]}')" if end else ""
 
 
 def compare_ids(ours: Iterable[str], theirs: Iterable[str]) -> tuple[str, str, str]:
