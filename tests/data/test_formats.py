@@ -177,6 +177,8 @@ def result(engine, doc, score):
         "Vespa": {"id": doc, "relevance": score, "source": "s", "fields": {"title": "t"}},
         "Qdrant": {"id": doc, "version": 3, "score": score, "payload": None},
         "Pinecone": {"id": doc, "score": score, "values": []},
+        "Pinecone, records": {"_id": doc, "_score": score, "fields": {"title": "t"}},
+        "Haystack": {"id": doc, "content": "text", "score": score},
         "Algolia": {"objectID": doc, "price": 7},
         "Typesense": {"document": {"id": doc, "price": 7}, "text_match": 1},
         "Meilisearch": {"id": doc, "price": 7},
@@ -190,6 +192,8 @@ RESPONSES = {
     "Vespa": lambda hits: {"root": {"id": "toplevel", "relevance": 1.0, "children": hits}},
     "Qdrant": lambda hits: {"result": {"points": hits}, "status": "ok", "time": 0.1},
     "Pinecone": lambda hits: {"matches": hits, "namespace": ""},
+    "Pinecone, records": lambda hits: {"result": {"hits": hits}, "usage": {"read_units": 1}},
+    "Haystack": lambda hits: {"documents": hits},
     "Algolia": lambda hits: {"hits": hits, "nbHits": 2},
     "Typesense": lambda hits: {"found": 2, "hits": hits},
     "Meilisearch": lambda hits: {"hits": hits, "limit": 20},
@@ -271,11 +275,16 @@ def test_results_of_clients():
         "LangChain, in order": lambda docs: [Point(doc) for doc in docs],
         "Haystack": lambda docs: [Document(doc, score) for doc, score in docs.items()],
         "Haystack, in order": lambda docs: [Document(doc) for doc in docs],
+        "Haystack, a component": lambda docs: {"documents": [Document(doc, score) for doc, score in docs.items()]},
     }
     for kind, results in kinds.items():
         assert values(QRELS, {query: results(docs) for query, docs in RUN.items()}) == GRADED, kind
-    with pytest.raises(InputError, match="a result of type Point has no id; give the name of its document"):
+    with pytest.raises(InputError, match=r"type Point has no id; give the name of its document, .* number$"):
         values(QRELS, {"q1": [Point(None)]})
+    without_id = Point(None)
+    without_id.metadata = {"source": "d1"}
+    with pytest.raises(InputError, match=r"give the name of its document, .*, perhaps one of its metadata"):
+        values(QRELS, {"q1": [without_id]})
     with pytest.raises(DataError, match=r"run: an id is '<.*Point object at .*'; it must be text or a number"):
         values(QRELS, {"q1": [Point("d1", name="uri"), Point("d2", name="uri")]})
     ids = [uuid4(), uuid4()]  # which are written as text
@@ -308,6 +317,7 @@ def test_tables_in_one_object_are_refused_with_what_to_give(file):
     [
         *("topics", "query_groups", "queries", "requests", "details", "judgmentRatings", "hits", "result", "responses"),
         *("ids", "distances", "columns", "data", "relevant_docs", "matches", "mteb_version", "query", "doc_id", "root"),
+        "documents",
     ],
 )
 def test_queries_may_be_called_what_other_tools_call_their_parts(file, query):
@@ -754,6 +764,10 @@ def test_frames_and_series_with_ids_in_their_index():
         values(QRELS, by_query)
     assert values(QRELS, {query: series.to_dict() for query, series in by_query.items()}) == GRADED
     assert values(QRELS, {query: pd.Series([*docs]) for query, docs in RUN.items()}) == GRADED
+    for by_frame in ({"q1": frame(RUN, "query_id", "doc_id", "score")}, {"q1": pl.DataFrame({"doc_id": ["d1"]})}):
+        for arguments in ((QRELS, by_frame), (by_frame, RUN)):
+            with pytest.raises(InputError, match=r"is a dict of data sets or tables, .* one table with a column of"):
+                values(*arguments)
     numbered = frame(RUN, "query_id", "doc_id", "score")
     numbered.index.name = "row"
     assert values(qrels, numbered) == GRADED

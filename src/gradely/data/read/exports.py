@@ -286,6 +286,12 @@ def _is_table(content: Any) -> bool:
     return by_column or by_row
 
 
+def _are_tables(content: Any) -> bool:
+    """True for a dict of data sets or dataframes, whose iterators yield rows or names of columns."""
+    first = next(iter(content.values()), None) if isinstance(content, Mapping) else None
+    return hasattr(first, "to_pandas") or hasattr(first, "columns")
+
+
 def _is_chroma(content: Any) -> bool:
     """True for {"ids": [[documents]], "distances": [[numbers]], …}, and for such responses by query."""
     if isinstance(content, Mapping) and content and all(map(_is_chroma, content.values())):
@@ -319,7 +325,7 @@ def _ragas_retrieved(content: Any) -> Iterator[Row]:
 
 
 MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
-ONE_SPLIT = "give one of its splits, like data['test']"
+ONE_TABLE = "give one of its splits, like data['test'], or one table with a column of queries"
 ROWS = "give its rows, one object per line: JSON Lines"
 """advice for a table by columns"""
 TABLE = f"{ROWS}, as to_json(orient='records', lines=True) of pandas writes them, or the dataframe itself"
@@ -329,10 +335,10 @@ ONE_QUERY = "it answers one query only: give {query: response}, with a name for 
 EXPORTS = (
     Export("a table in one object", _is_table, label=TABLE, score=TABLE),
     Export(
-        "a dict of data sets",
-        lambda content: _maps(content) and content and all(hasattr(part, "to_pandas") for part in content.values()),
-        label=ONE_SPLIT,
-        score=ONE_SPLIT,
+        "a dict of data sets or tables",
+        _are_tables,
+        label=ONE_TABLE,
+        score=ONE_TABLE,
     ),
     Export(
         "a request of _rank_eval",

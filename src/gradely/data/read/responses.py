@@ -30,6 +30,8 @@ ENGINES = {
     "Qdrant, older": Engine(("result",), ("id",), ("score",)),
     "Qdrant, client": Engine(("points",), ("id",), ("score",)),
     "Pinecone": Engine(("matches",), ("id",), ("score",)),
+    "Pinecone, records": Engine(("result", "hits"), ("_id",), ("_score",)),
+    "Haystack": Engine(("documents",), ("id",), ("score",)),
     "Typesense": Engine(("hits",), ("document", "id")),
     "Algolia": Engine(("hits",), ("objectID",)),
     "Meilisearch": Engine(("hits",), ("id",)),
@@ -89,8 +91,8 @@ def as_record(value: Any) -> Mapping[str, Any] | None:
     named = [name for name in RESULT_IDS if hasattr(value, name)]
     document = next((name for name in named if isinstance(getattr(value, name), str | int)), None)
     if named and document is None:
-        kind = type(value).__name__
-        raise InputError(f"a result of type {kind} has no id; give the name of its document, as text or a number")
+        kind, hint = type(value).__name__, ", perhaps one of its metadata" if hasattr(value, "metadata") else ""
+        raise InputError(f"a result of type {kind} has no id; give the name of its document, as text or a number{hint}")
     score = getattr(value, "score", None)
     return {"id": getattr(value, document), "score": score} if document else None
 
