@@ -1,7 +1,7 @@
 """Verdicts on claims, and the numbers that decide them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import floor, isclose
 from typing import Any, NamedTuple, TypeAlias
 
@@ -15,6 +15,14 @@ LEVEL = 0.95
 """the level of the intervals over topics"""
 Record: TypeAlias = dict[str, Any]
 """a row of a table, by column"""
+
+
+def group_by(column: str, records: Sequence[Record]) -> dict[Any, list[Record]]:
+    """Return the records with each value of a column, in the order in which the values first appear."""
+    groups: dict[Any, list[Record]] = {}
+    for record in records:
+        groups.setdefault(record[column], []).append(record)
+    return groups
 
 
 class UntestableError(Exception):

@@ -10,10 +10,10 @@ from gradely import GAP, Measure, eGAP, evaluate, parse, xGAP
 from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 from gradely.settings import TiePolicy
-from gradely.tables import Table
 from gradely_papers.charts import altair, draw, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.progress import Report
+from gradely_papers.verdicts import Record, group_by
 
 UNJUDGED = None
 Label: TypeAlias = int | None
@@ -323,7 +323,6 @@ PROOFS = {
 
 
 LONGEST, LACKING = 5, 1
-SHOWN = {True: "✓", False: "✗"}
 
 
 def search_axioms(progress: Report) -> dict[tuple[str, str], Answer]:
@@ -336,24 +335,14 @@ def search_axioms(progress: Report) -> dict[tuple[str, str], Answer]:
     return answers
 
 
-def cells(answers: dict[tuple[str, str], Answer]) -> list[dict[str, Any]]:
-    """Return whether each axiom holds for each row, with the reason and the number of comparisons."""
-    return [
-        {
-            "measure": row,
-            "axiom": axiom.name,
-            "holds": SHOWN[answers[row, axiom.name].change is None],
-            "why": reason(row, axiom.name, answers[row, axiom.name]),
-            "comparisons": answers[row, axiom.name].of,
-        }
-        for row in rows()
-        for axiom in AXIOMS
-    ]
-
-
-def reason(row: str, axiom: str, cell: Answer) -> str:
-    """Return the counterexample, or the proof if there is none."""
-    return str(cell.change) if cell.change else PROOFS[row, axiom]
+def cells(answers: dict[tuple[str, str], Answer]) -> list[Record]:
+    """Return whether each axiom holds for each row, with a counterexample or proof and the number of comparisons."""
+    out: list[Record] = []
+    for row, axiom in product(rows(), AXIOMS):
+        change, comparisons = answers[row, axiom.name]
+        found = {"holds": "✗", "why": str(change)} if change else {"holds": "✓", "why": PROOFS[row, axiom.name]}
+        out.append({"measure": row, "axiom": axiom.name} | found | {"comparisons": comparisons})
+    return out
 
 
 def observations(answers: dict[tuple[str, str], Answer]) -> list[Observation]:
@@ -372,15 +361,15 @@ def observations(answers: dict[tuple[str, str], Answer]) -> list[Observation]:
     ]
 
 
-def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def summary(records: list[Record]) -> list[Record]:
     """Return a record for each measure, with a column for each axiom."""
-    table: dict[str, dict[str, Any]] = {}
-    for record in records:
-        table.setdefault(record["measure"], {"measure": record["measure"]})[record["axiom"]] = record["holds"]
-    return list(table.values())
+    return [
+        {"measure": measure} | {record["axiom"]: record["holds"] for record in own}
+        for measure, own in group_by("measure", records).items()
+    ]
 
 
-def chart(records: list[dict[str, Any]]) -> Any:
+def chart(records: list[Record]) -> Any:
     """Return the table as a chart, with a square for each measure and axiom."""
     alt = altair()
     base = draw([{name: record[name] for name in ("measure", "axiom", "holds")} for record in records]).encode(
@@ -402,9 +391,7 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG0
         f" xGAP and eGAP. For each of {len(AXIOMS)} axioms, we searched for the smallest counterexample.",
         answers,
         {
-            "asked": Sheet(
-                "The axioms", Table(["axiom", "statement"], [[record.name, record.text] for record in AXIOMS])
-            ),
+            "asked": Sheet.of("The axioms", [{"axiom": axiom.name, "statement": axiom.text} for axiom in AXIOMS]),
             "axioms": Sheet.of("Which axioms hold", summary(records)),
             "reasons": Sheet.of("Reasons: a proof or the smallest counterexample", records),
         },

@@ -347,7 +347,7 @@ def gather(library: Library, selection: list[Collection], seed: int, progress: R
         shrunk = shrink(study, seed, AUTHORS, part(progress, 1, 4))
         few = [name for name in study.sets if is_few(study.panel(name)) and not study.panel(name).too_small]
         rare = study._replace(sets={name: study.sets[name] for name in few})
-        return Evidence(shrunk, shrink(rare, seed, VANISH, lambda done: progress(0.5 + done / 2)) if few else [])
+        return Evidence(shrunk, shrink(rare, seed, VANISH, part(progress, 1, 2)) if few else [])
 
     every = on_each(library, selection, work, progress).values()
     return Evidence([row for each in every for row in each.panels], [row for each in every for row in each.vanishing])

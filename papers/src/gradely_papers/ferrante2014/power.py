@@ -14,7 +14,8 @@ from gradely_papers.experiment import Experiment, Figure, Library, Observation, 
 from gradely_papers.ferrante2014.limits import FAMILY
 from gradely_papers.ferrante2014.study import SMALL, choose_collections, read_study, users
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, has_enough, on_each
-from gradely_papers.progress import Report
+from gradely_papers.progress import Report, part
+from gradely_papers.verdicts import Record, group_by
 
 MEASURES = (*FAMILY, *(f"{name}{SMALL}" for name in FAMILY), "AP", "nDCG")
 TESTS = ("t", "tukey")
@@ -40,17 +41,17 @@ class Pairs(NamedTuple):
 
 def compute_p_values(collection: Collection, progress: Report, seed: int) -> Pairs:
     """Test all pairs of runs above the first quartile of AP."""
-    study = read_study(collection, lambda part: progress(part / 2))
+    study = read_study(collection, part(progress, 0, 2))
     every = measures(study.systems.qrels.levels())
     values, by_test = study.systems.values(every)[study.good], {}
     for i, name in enumerate(MEASURES):
         for test in TESTS:
             by_test[name, test] = p_values(values[:, :, i].T, test, resamples=RESAMPLES, seed=seed)
-        progress(1 / 2 + (i + 1) / len(MEASURES) / 2)
+        part(progress, 1, 2)((i + 1) / len(MEASURES))
     return Pairs(str(study.panel("all")), by_test)
 
 
-def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def power(name: str, p_values: dict[tuple[str, str], Floats]) -> list[Record]:
     """Return the share of pairs of runs with a p-value below α, with a record for each measure."""
     return [
         {"collection": name, "pairs": len(p_values[measure, "t"]), "measure": measure}
@@ -59,9 +60,9 @@ def power(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any
     ]
 
 
-def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, Any]]:
+def levels(name: str, p_values: dict[tuple[str, str], Floats]) -> list[Record]:
     """Return the achieved significance levels of the t-test at evenly spaced pairs."""
-    out = []
+    out: list[Record] = []
     for measure in MEASURES:
         curve = achieved_levels(p_values[measure, "t"])
         points = np.unique(np.linspace(0, len(curve) - 1, POINTS).astype(int))
@@ -72,7 +73,7 @@ def levels(name: str, p_values: dict[tuple[str, str], Any]) -> list[dict[str, An
     return out
 
 
-def chart(records: list[dict[str, Any]]) -> Any:
+def chart(records: list[Record]) -> Any:
     """Return the achieved significance levels, with a line for each measure and a panel for each collection."""
     alt = altair()
     curves = draw(records).encode(
@@ -94,11 +95,11 @@ def run(library: Library, seed: int, progress: Report) -> Outcome:
     return Outcome(DONE, table, {"power": sheet}, {"levels": figure}, observations(table))
 
 
-def observations(table: list[dict[str, Any]]) -> list[Observation]:
+def observations(table: list[Record]) -> list[Observation]:
     """Return the measures in the order of their power on each collection."""
     out = []
-    for name in dict.fromkeys(row["collection"] for row in table):
-        ranked = sorted((row for row in table if row["collection"] == name), key=lambda row: -row["t"])
+    for name, rows in group_by("collection", table).items():
+        ranked = sorted(rows, key=lambda row: -row["t"])
         shares = ", ".join(f"{row['measure']} {row['t']:.1%}" for row in ranked)
         out.append(Observation(f"{name}: which share of pairs of runs does each measure separate (t-test)?", shares))
     return out

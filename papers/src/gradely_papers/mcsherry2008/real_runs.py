@@ -3,7 +3,7 @@
 The paper discusses single features, which may be discrete; full runs are added for comparison.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
 from statistics import fmean
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Qrels, Settings, read_qrels
-from gradely.comparison.kendall import DIGITS, defined_or_none, kendall
+from gradely.comparison.kendall import DIGITS, defined_or_none, kendall, signs
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
@@ -23,7 +23,7 @@ from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enou
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
-from gradely_papers.verdicts import Record, Verdict, decide, listed
+from gradely_papers.verdicts import Record, Verdict, decide, group_by, listed
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
 POLICIES: tuple[TiePolicy, ...] = ("expected", "trec", "order", "best", "worst")
@@ -111,8 +111,7 @@ def count_swaps(first: Floats, second: Floats) -> int:
     >>> count_swaps(np.array([1.0, 2.0, 3.0]), np.array([1.0, 3.0, 2.0]))
     1
     """
-    pairs = combinations(range(len(first)), 2)
-    return sum(bool((first[i] - first[j]) * (second[i] - second[j]) < 0) for i, j in pairs)
+    return int(np.count_nonzero(signs(first) * signs(second) < 0))
 
 
 def list_undecided(worst: Floats, best: Floats) -> list[tuple[int, int]]:
@@ -154,10 +153,9 @@ def label(tables: dict[str, list[Record]]) -> list[Record]:
     return [{"collection": name} | row for name, rows in tables.items() for row in rows]
 
 
-def by_collection(rows: list[Record]) -> dict[str, list[Record]]:
-    """Return the rows of each collection."""
-    names = dict.fromkeys(row["collection"] for row in rows)
-    return {name: [row for row in rows if row["collection"] == name] for name in names}
+def by_collection(moved: list[Record]) -> Iterable[tuple[str, list[Record]]]:
+    """Yield the rows of each collection."""
+    return group_by("collection", moved).items()
 
 
 def _range(row: Record) -> float:
@@ -169,7 +167,7 @@ def _range(row: Record) -> float:
     printed="words",
     quote="there are multiple possible orderings of the result set, each one performing differently",
     criterion=f"at least one measure of one run moves by {VISIBLE} or more from the worst order of ties to the best",
-    split=lambda moved: by_collection(moved).items(),
+    split=by_collection,
 )
 def performs_differently(rows: list[Record]) -> Verdict:
     """Tied scores allow several orders of the results with different performance."""
@@ -182,7 +180,7 @@ def performs_differently(rows: list[Record]) -> Verdict:
     quote="appreciably different …, large enough to affect the relative ordering of several of the scoring functions",
     criterion=f"by at least one measure of the paper, {SEVERAL} or more scoring functions come before or after another"
     " one, depending on the order of ties",
-    split=lambda moved: by_collection(moved).items(),
+    split=by_collection,
 )
 def affects_order(rows: list[Record]) -> Verdict:
     """Different sorted orders change the relative order of several scoring functions."""
@@ -204,21 +202,17 @@ def _moves(rows: list[Record]) -> str:
 
 def observations(moved: list[Record], reordered: list[Record]) -> list[Observation]:
     """Return how far each measure moves, and whether breaking ties reorders the systems of each collection."""
-    ranges = {name: fmean(_range(row) for row in moved if row["measure"] == name) for name in MEASURES}
+    ranges = {name: fmean(map(_range, rows)) for name, rows in group_by("measure", moved).items()}
     order = listed({name: ranges[name] for name in sorted(ranges, key=lambda name: -ranges[name])}, 4)
     return [
         Observation(
             "How far does each measure move at most from the worst order to the best, averaged over all collections?",
             order,
         ),
-        *_observe_reorderings(reordered),
-    ]
-
-
-def _observe_reorderings(reordered: list[Record]) -> list[Observation]:
-    return [
-        Observation(f"{name}: does breaking ties reorder systems?", _reorders(rows))
-        for name, rows in by_collection(reordered).items()
+        *(
+            Observation(f"{name}: does breaking ties reorder systems?", _reorders(rows))
+            for name, rows in by_collection(reordered)
+        ),
     ]
 
 
@@ -244,7 +238,7 @@ def agreement(reordered: list[Record]) -> Any:
             ),
             y=alt.Y("measure:N", title=None, sort=[*MEASURES]),
             yOffset="collection:N",  # most are 1 and would overlap
-            **categories("collection", list(dict.fromkeys(row["collection"] for row in reordered))),
+            **categories("collection", list(group_by("collection", reordered))),
         )
     )
     return style(dots.properties(width=460, height=420))

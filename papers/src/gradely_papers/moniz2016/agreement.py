@@ -1,7 +1,6 @@
 """The agreement of nDCG of grades by place and nDCGφ on real lists: M16's claims and figures 3 and 4."""
 
 import csv
-from collections import Counter
 from collections.abc import Iterator
 from importlib import resources
 from math import atanh, sqrt, tanh
@@ -13,7 +12,7 @@ from gradely import Batch, Phi, nDCG, nDCGphi
 from gradely.data.ids import Floats
 from gradely_papers.charts import PALETTE, altair, draw, draw_lines, panels
 from gradely_papers.experiment import Figure, Sheet, claim
-from gradely_papers.verdicts import Interval, Record, Verdict, decide
+from gradely_papers.verdicts import Interval, Record, Verdict, decide, group_by
 
 FAR = 0.1
 """values that are far apart differ by more; the limit is ours"""
@@ -150,9 +149,9 @@ def by_lists(evidence: Evidence) -> Iterator[tuple[str, Summary]]:
 
 def cutoffs_by_lists(evidence: Evidence) -> Iterator[tuple[str, list[Record]]]:
     """Yield the means at each known cut-off of each set of lists."""
+    means = group_by("data", evidence.means)
     for name, summary in by_lists(evidence):
-        rows = [row for row in evidence.means if row["data"] == summary.data]
-        yield name, rows or [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}]
+        yield name, means.get(summary.data, [{"k": 10, "nDCG": summary.ndcg, "nDCGφ": summary.phi}])
 
 
 @claim(
@@ -250,9 +249,9 @@ def figure_4(lists: list[Record]) -> Any:
     """Return the difference of every list in the order of nDCG@10, with a panel for each set of lists."""
     alt, titles = altair(), _titles(lists)
     rows = []
-    for name, title in titles.items():
-        ordered = sorted((row for row in lists if row["data"] == name), key=lambda row: row["nDCG@10"])
-        rows += [{"panel": title, "rank": i, "difference": row["difference"]} for i, row in enumerate(ordered, 1)]
+    for name, own in group_by("data", lists).items():
+        differences = [row["difference"] for row in sorted(own, key=lambda row: row["nDCG@10"])]
+        rows += [{"panel": titles[name], "rank": i, "difference": x} for i, x in enumerate(differences, 1)]
     bars = (
         draw(rows)
         .mark_bar(clip=True)
@@ -296,8 +295,7 @@ def scatter(lists: list[Record], topics: dict[str, str]) -> Any:
 
 def _titles(lists: list[Record]) -> dict[str, str]:
     """Return the title of each set of lists, its name and size."""
-    counts = Counter(row["data"] for row in lists)
-    return {data: f"{data} (n = {count:,})" for data, count in counts.items()}
+    return {data: f"{data} (n = {len(rows):,})" for data, rows in group_by("data", lists).items()}
 
 
 def _cells(topics: dict[str, str]) -> list[Record]:

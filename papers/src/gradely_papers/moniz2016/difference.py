@@ -6,13 +6,14 @@ import numpy as np
 
 from gradely import DCG, Phi, from_arrays
 from gradely.data.ids import Floats
+from gradely.tables import count_of
 from gradely_papers.charts import altair, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016.grades import adhoc, places
 from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, join, read_topics
 from gradely_papers.progress import Report
 from gradely_papers.rankings import rank_labels
-from gradely_papers.verdicts import Record
+from gradely_papers.verdicts import Record, group_by
 
 GRADES, PHI, DIFFERENCE = "nDCG@10", "nDCGφ@10", "difference"
 PLACES = {"1": (1, 1), "2 and 3": (2, 3), "4 to 10": (4, 10), "11 to 25": (11, 25), "26 and below": (26, 100)}
@@ -48,14 +49,13 @@ def split(lists: Lists, hours: int) -> list[Record]:
 def observations(records: list[Record]) -> list[Observation]:
     """Return the contributions of each group of items, for the best ranking and for each early one."""
     out = []
-    for hours in sorted({record["hours"] for record in records}, key=lambda hours: (hours != END, hours)):
-        own = [record for record in records if record["hours"] == hours]
+    for hours, own in sorted(group_by("hours", records).items(), key=lambda item: (item[0] != END, item[0])):
         parts = ", ".join(
             f"{record['true place']} {record[GRADES]:.3f} - {record[PHI]:.3f} = {record[DIFFERENCE]:+.3f}"
             for record in own
         )
         ndcg, phi, difference = (round(sum(record[name] for record in own), 3) for name in (GRADES, PHI, DIFFERENCE))
-        ranking = "of the best ranking" if hours == END else f"after {hours} hour{'s' if hours > 1 else ''}"
+        ranking = "of the best ranking" if hours == END else f"after {count_of(hours, 'hour')}"
         out.append(
             Observation(
                 f"How much do items contribute to {GRADES} - {PHI} {ranking}, by their true place?",

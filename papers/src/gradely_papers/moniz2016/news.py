@@ -9,6 +9,7 @@ import numpy as np
 from gradely import Batch, InputError, from_arrays
 from gradely.data.ids import Floats
 from gradely.data.source import Source
+from gradely.tables import count_of
 from gradely_papers.experiment import Experiment, Library, Observation, Outcome
 from gradely_papers.moniz2016 import agreement
 from gradely_papers.moniz2016.grades import adhoc
@@ -98,7 +99,7 @@ def join(topics: dict[str, Lists]) -> Lists:
 
 def name_of(topic: str, hours: int) -> str:
     """Return the name of the rankings of a topic after some hours."""
-    return f"Facebook, {topic}, after {hours} hour{'s' if hours > 1 else ''}"
+    return f"Facebook, {topic}, after {count_of(hours, 'hour')}"
 
 
 def measure(topic: str, lists: Lists) -> agreement.Values:

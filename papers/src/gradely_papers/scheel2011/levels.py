@@ -15,7 +15,7 @@ from gradely_papers.experiment import THEOREM, Claim, Experiment, Figure, Librar
 from gradely_papers.progress import Report, ignore, part
 from gradely_papers.rankings import rank_labels
 from gradely_papers.scheel2011.means import MEANS, SMALL
-from gradely_papers.verdicts import Record, Verdict, decide, listed
+from gradely_papers.verdicts import Record, Verdict, decide, group_by, listed
 
 ITEMS, SWAPS, RUNS = 100, 100, 100
 LEVELS = (2, 10, 20, 50)
@@ -223,9 +223,9 @@ def chart_varied(records: list[Record]) -> Any:
     """Return the mean over all swaps, with a line for each number of levels and a row of panels for each variation."""
     alt = altair()
     rows = []
-    for varies in (UNUSED, SIZES):
-        own = [record | {"levels": f"{record['levels']} levels"} for record in records if record["varies"] == varies]
-        order = list(dict.fromkeys(record["value"] for record in own))
+    for varies, varied in group_by("varies", records).items():
+        own = [record | {"levels": f"{record['levels']} levels"} for record in varied]
+        order = list(group_by("value", own))
         x = alt.X("value:O", title=varies, sort=order, axis=alt.Axis(labelAngle=-30))
         y = alt.Y("mean:Q", title="mean over all swaps", scale=alt.Scale(domain=[0.4, 1], nice=False))
         lines = draw_lines(own, x, y, "levels", [f"{levels} levels" for levels in LEVELS]).properties(
@@ -345,12 +345,9 @@ def by_levels(varies: str) -> Callable[[Evidence], Iterator[tuple[str, dict[str,
     """Return a function that yields, for each number of levels, how far each measure moves under a variation."""
 
     def split(evidence: Evidence) -> Iterator[tuple[str, dict[str, float]]]:
-        records = [record for record in evidence.varied if record["varies"] == varies]
-        for levels in dict.fromkeys(record["levels"] for record in records):
-            means = {
-                name: [r["mean"] for r in records if (r["levels"], r["measure"]) == (levels, name)] for name in MEANS
-            }
-            yield f"{levels} levels", {name: float(np.ptp(values)) for name, values in means.items()}
+        for levels, records in group_by("levels", group_by("varies", evidence.varied)[varies]).items():
+            by_measure = group_by("measure", records).items()
+            yield f"{levels} levels", {name: float(np.ptp([r["mean"] for r in rows])) for name, rows in by_measure}
 
     return split
 

@@ -19,7 +19,7 @@ from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Obse
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.progress import Report, part
 from gradely_papers.scheel2011.means import MEANS, SMALL
-from gradely_papers.verdicts import Record, Verdict, agrees, decide
+from gradely_papers.verdicts import Record, Verdict, agrees, decide, group_by
 
 FEATURES = {
     1: "TF title",
@@ -213,24 +213,18 @@ class Evidence(NamedTuple):
 
     def mean_of_thresholds(self, reading: str) -> dict[str, float]:
         """Return for each system the mean of MAP over all levels of the first virtual user."""
-        values: dict[str, list[float]] = {}
-        for record in self.thresholds:
-            if record["reading"] == reading:
-                values.setdefault(record["system"], []).append(record["MAP"])
-        return {name: float(np.mean(of_levels)) for name, of_levels in values.items()}
+        by_system = group_by("system", group_by("reading", self.thresholds)[reading])
+        return {name: float(np.mean([record["MAP"] for record in own])) for name, own in by_system.items()}
 
     def own_scores(self, name: str) -> list[float]:
         """Return the values of the virtual user's own feature for all measures and ties."""
-        own = FEATURES[USERS[name].feature]
-        return [record["value"] for record in self.values[name] if record["system"] == own]
+        own = group_by("system", self.values[name])[FEATURES[USERS[name].feature]]
+        return [record["value"] for record in own]
 
     def by_measure(self, name: str) -> dict[str, dict[str, float]]:
         """Return the value of each system by measure, with expected ties."""
-        out: dict[str, dict[str, float]] = {}
-        for record in self.values[name]:
-            if record["ties"] == "expected":
-                out.setdefault(record["measure"], {})[record["system"]] = record["value"]
-        return out
+        by_measure = group_by("measure", group_by("ties", self.values[name])["expected"])
+        return {measure: {record["system"]: record["value"] for record in own} for measure, own in by_measure.items()}
 
     def changes(self) -> dict[str, list[float]]:
         """Return by measure the change from figure 7 to figure 8 of each system that does not represent a user."""
@@ -416,7 +410,7 @@ def alike(evidence: Evidence) -> Verdict:
 def chart(records: list[Record]) -> Any:
     """Return a bar for each system and measure, with a row of panels for each tie policy."""
     alt = altair()
-    measures = list(dict.fromkeys(record["measure"] for record in records))
+    measures = list(group_by("measure", records))
     numbered = {name: f"{number}: {name}" for number, name in FEATURES.items()}
     titled = [record | {"ties": TIES[record["ties"]], "system": numbered[record["system"]]} for record in records]
     bars = (

@@ -12,7 +12,7 @@ from gradely_papers.charts import altair, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.progress import Report
 from gradely_papers.scheel2011.means import SMALL
-from gradely_papers.verdicts import Record, listed
+from gradely_papers.verdicts import Record, group_by, listed
 
 HELD_OUT = 5
 """one of this many ratings of each user is held out"""
@@ -169,25 +169,19 @@ def order(records: list[Record], ranked: str, measure: str, levels: int) -> list
 
 def tasks(records: list[Record]) -> list[str]:
     """Return the tasks."""
-    return list(dict.fromkeys(record["ranked"] for record in records))
+    return list(group_by("ranked", records))
 
 
 def chart(records: list[Record]) -> Any:
-    """Return the mean of each recommender by scale, with a panel for each measure and a row for each task."""
-    alt = altair()
-    return style(
-        alt.vconcat(*(_row([record for record in records if record["ranked"] == task]) for task in tasks(records)))
-    )
-
-
-def _row(records: list[Record]) -> Any:
-    """Return the row of one task, with a scale of its own."""
-    alt = altair()
+    """Return the means by scale, with a panel for each measure and a row, with a y axis of its own, for each task."""
+    alt, rows = altair(), []
     x = alt.X("levels:O", title="levels of the scale", sort=[*SCALES.values()], axis=alt.Axis(labelAngle=0))
     y = alt.Y("mean:Q", title="mean over the users", scale=alt.Scale(zero=False, padding=10))
-    lines = draw_lines(records, x, y, "recommender", [*RECOMMENDERS]).properties(width=190, height=190)
-    panels = lines.facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
-    return panels.properties(title=f"Ranked: {records[0]['ranked']}")
+    for task, own in group_by("ranked", records).items():
+        lines = draw_lines(own, x, y, "recommender", [*RECOMMENDERS]).properties(width=190, height=190)
+        panels = lines.facet(alt.Column("measure:N", title=None, sort=[*MEASURES]))
+        rows.append(panels.properties(title=f"Ranked: {task}"))
+    return style(alt.vconcat(*rows))
 
 
 def observations(records: list[Record]) -> list[Observation]:
