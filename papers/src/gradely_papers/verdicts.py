@@ -55,6 +55,11 @@ class Interval(NamedTuple):
         low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
         return cls(float(value), float(low), float(high))
 
+    @classmethod
+    def over_draws(cls, values: Floats) -> "Interval":
+        """Return the first value, over all topics, with its interval over draws of topics."""
+        return cls.of(float(values[0]), values[1:])
+
     def __str__(self) -> str:
         """Return the number and its interval, signed."""
         return f"{self.value:+.2f} [{self.low:+.2f}, {self.high:+.2f}]"

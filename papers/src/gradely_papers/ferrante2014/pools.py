@@ -1,6 +1,6 @@
 """F14 figures 1 and 2: how rankings of systems change when fewer documents are judged."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,25 +86,24 @@ class Robustness(NamedTuple):
             for i, rate in enumerate(RATES)
         ]
 
+    def over_topics(self, names: Sequence[str], rates: str = INCOMPLETE) -> Floats:
+        """Return the mean τ of some measures over all draws of pools and a range of rates [measures, 1 + draws]."""
+        return self.means[rates].T[[MEASURES.index(name) for name in names]]
+
     def mean(self, name: str, rates: str = INCOMPLETE) -> float:
-        """Return the mean τ of a measure over all draws of pools and a range of rates."""
-        return float(self.means[rates][0, MEASURES.index(name)])
+        """Return the mean τ of a measure over all topics, all draws of pools and a range of rates."""
+        return float(self.over_topics([name], rates)[0, 0])
 
-    def lead(self, better: tuple[str, ...], worse: tuple[str, ...], rates: str = INCOMPLETE) -> Interval:
+    def lead(self, better: Sequence[str], worse: Sequence[str], rates: str = INCOMPLETE) -> Interval:
         """Return the lowest of some measures minus the highest of others, over topics."""
-        low = np.min([self.means[rates][:, MEASURES.index(name)] for name in better], axis=0)
-        high = np.max([self.means[rates][:, MEASURES.index(name)] for name in worse], axis=0)
-        return Interval.of(float((low - high)[0]), (low - high)[1:])
+        lowest, highest = self.over_topics(better, rates).min(axis=0), self.over_topics(worse, rates).max(axis=0)
+        return Interval.over_draws(lowest - highest)
 
-    def compare_distances(self, to: str, closer: tuple[str, ...], others: tuple[str, ...]) -> Interval:
+    def compare_distances(self, to: str, closer: Sequence[str], others: Sequence[str]) -> Interval:
         """Return the largest distance of others from a measure minus that of closer ones, over topics."""
-        means = self.means[INCOMPLETE]
-        base = means[:, MEASURES.index(to)]
-        near, far = (
-            np.max([np.abs(means[:, MEASURES.index(name)] - base) for name in names], axis=0)
-            for names in (closer, others)
-        )
-        return Interval.of(float((far - near)[0]), (far - near)[1:])
+        base = self.over_topics([to])
+        near, far = (np.abs(self.over_topics(names) - base).max(axis=0) for names in (closer, others))
+        return Interval.over_draws(far - near)
 
     def width(self, name: str) -> float:
         """Return the width of the range of 95 % of the draws of pools, averaged over shallow pools."""

@@ -57,13 +57,15 @@ def recognise(qrels: Qrels) -> dict[str, str] | None:
     return next((row for row in read_printed("collections") if tuple(float(row[x]) for x in columns) == ours), None)
 
 
-def merge_levels(qrels: Qrels, theirs: dict[str, str] | None) -> Qrels:
-    """Return judgments with levels above the paper's highest one lowered to it.
+def merge_levels(collection: Collection) -> Collection:
+    """Return a collection with levels above the highest one that the paper has for its judgments lowered to that one.
 
     One of the paper's degrees of relevance is "not relevant".
     """
+    qrels, theirs = collection.qrels, recognise(collection.qrels)
     top = float(theirs["degrees"]) - 1 if theirs else np.inf
-    return Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)
+    merged = Qrels(qrels.queries, qrels.start, qrels.docs, np.minimum(qrels.grade, top), qrels.name)
+    return collection._replace(qrels=merged)
 
 
 TWO, TOP = (0.1, 0.9), 0.6
@@ -251,10 +253,9 @@ def topic_sets(qrels: Qrels) -> dict[str, Bools]:
 
 def read_study(collection: Collection, progress: Report) -> Study:
     """Read the runs of a collection."""
-    theirs = recognise(collection.qrels)
-    merged = collection._replace(qrels=merge_levels(collection.qrels, theirs))
+    merged = merge_levels(collection)
     systems = merged.systems(progress)
-    return Study(merged, theirs, systems, select_above_quartile(systems)[0], topic_sets(merged.qrels))
+    return Study(merged, recognise(merged.qrels), systems, select_above_quartile(systems)[0], topic_sets(merged.qrels))
 
 
 def choose_collections(library: Library) -> tuple[list[Collection], list[Collection]]:
@@ -262,6 +263,6 @@ def choose_collections(library: Library) -> tuple[list[Collection], list[Collect
     chosen: list[Collection] = []
     left_out: list[Collection] = []
     for collection in collections(library):
-        merged = collection._replace(qrels=merge_levels(collection.qrels, recognise(collection.qrels)))
+        merged = merge_levels(collection)
         (chosen if has_enough(merged, FEWEST) else left_out).append(merged)
     return chosen, left_out

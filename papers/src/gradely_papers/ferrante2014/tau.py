@@ -61,7 +61,7 @@ class Curves(NamedTuple):
 
     def lead(self, reference: str = "AP") -> Interval:
         """Return GAP's lead in τ over the higher of xGAP and eGAP at the smallest g_1 above 0."""
-        return interval_of(self.leads[reference])
+        return lead_over_draws(self.leads[reference])
 
     def with_reference(self, reference: str) -> dict[str, dict[float, float]]:
         """Return {measure: {g_1: τ}}, the mean of all defined τ with that g_1."""
@@ -84,11 +84,11 @@ class Curves(NamedTuple):
         return {name: points[smallest] for name, points in lines.items()}
 
 
-def interval_of(values: Floats) -> Interval:
-    """Return the first value, over all topics, with its interval over draws of topics."""
+def lead_over_draws(values: Floats) -> Interval:
+    """Return a lead over all topics with its interval; raise NoTauError if there is none."""
     if np.isnan(values[0]):
         raise NoTauError
-    return Interval.of(float(values[0]), values[1:])
+    return Interval.over_draws(values)
 
 
 def grid(levels: int) -> list[tuple[float, ...]]:
@@ -324,7 +324,7 @@ def with_all_topics(evidence: Evidence) -> Iterator[tuple[str, Any]]:
 def most_where_rare(leads: tuple[Floats, Floats]) -> Verdict:
     """GAP's lead over xGAP and eGAP is larger over topics with few highly relevant or key documents."""
     few, every = leads
-    grows = interval_of(few - every)
+    grows = lead_over_draws(few - every)
     return Verdict(grows.word, f"GAP's lead is larger by {grows}")
 
 

@@ -13,7 +13,7 @@ DAYS = {"day 1": (100, 80, 90, 15, 10), "day 2": (100, 20, 90, 15, 10)}
 """true scores in the recommended order; on both days, the items at ranks 2 and 3 are swapped"""
 
 
-def places(scores: tuple[int, ...]) -> list[int]:
+def grade_by_place(scores: tuple[int, ...]) -> list[int]:
     """Return grades by place, from 4 for the best of five items to 0 for the last."""
     return [sum(other < score for other in scores) for score in scores]
 
@@ -24,7 +24,7 @@ def table_1(days: Mapping[str, tuple[int, ...]] = DAYS) -> list[Record]:
         {
             "day": day,
             "true scores": ", ".join(map(str, scores)),
-            "nDCG of grades by place": value_of(nDCG(gain="exp"), places(scores)),
+            "nDCG of grades by place": value_of(nDCG(gain="exp"), grade_by_place(scores)),
             "nDCGφ": value_of(nDCGphi(), scores),
         }
         for day, scores in days.items()

@@ -9,14 +9,24 @@ from gradely import Phi, nDCG, nDCGphi
 from gradely.data.ids import Floats
 from gradely_papers.charts import PALETTE, altair, draw, style
 from gradely_papers.experiment import THEOREM, Claim, Experiment, Figure, Library, Outcome, Sheet, claim
-from gradely_papers.moniz2016.synthetic import CODE, ITEMS, SAMPLES, SCENARIOS, TEXT, Draw, draw_samples
+from gradely_papers.moniz2016.synthetic import (
+    BOTH,
+    CODE,
+    INVERSION,
+    ITEMS,
+    SAMPLES,
+    SCENARIOS,
+    SWAP,
+    TEXT,
+    Draw,
+    draw_samples,
+)
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record, Verdict, decide
 
 Cases = dict[tuple[str, str], dict[str, Floats]]
 """(distribution, scenario): {measure: one value per sample}"""
 PLAIN, PHI = "nDCG@10", "nDCGφ@10"
-BOTH = ("balanced", "imbalanced")
 SOURCES = {"the paper's text": (TEXT, "paper"), "the authors' code": (CODE, "code")}
 """the distributions of the scores, and the control points of φ"""
 MOST = 0.95
@@ -25,7 +35,6 @@ FIGURE = {"balanced": 0.908, "imbalanced": 0.898}
 """the median nDCGφ of an inverted top 10, read from the authors' figure"""
 READ = 0.01
 """the precision of reading a median, and the difference between two draws of the samples"""
-SWAP, INVERSION = SCENARIOS
 TIMES = 2
 """a loss that is much greater than another is this many times as large; the limit is ours"""
 WIDE = 0.1
@@ -35,14 +44,13 @@ WIDE = 0.1
 def study(seed: int, source: str, samples: int = SAMPLES, draws: dict[str, Draw] | None = None) -> Cases:
     """Return the values of all samples, drawn as in a source or by other functions."""
     distributions, control = SOURCES[source]
-    distributions = draws or distributions
     plain, phi = (measure.replace(k=10) for measure in (nDCG(gain="exp"), nDCGphi(relevance=Phi(control))))
     return {
         (sample.distribution, sample.scenario): {
             PLAIN: np.asarray(plain(sample.grades)),
             PHI: np.asarray(phi(sample.scores)),
         }
-        for sample in draw_samples(seed, samples, distributions)
+        for sample in draw_samples(seed, samples, draws or distributions)
     }
 
 

@@ -9,7 +9,7 @@ from gradely.data.ids import Floats
 from gradely_papers.charts import altair, categories, draw, draw_lines, style
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
 from gradely_papers.moniz2016.news import DATA, END, HOURS, Lists, join, read_topics
-from gradely_papers.moniz2016.synthetic import SAMPLES, SCENARIOS, draw_samples
+from gradely_papers.moniz2016.synthetic import BOTH, INVERSION, SAMPLES, SCENARIOS, SWAP, draw_samples
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
@@ -110,27 +110,24 @@ def observations(records: list[Record]) -> list[Observation]:
     loss: Losses = {
         (row["scenario"], row["scores"], row["measure"], row["relevance"]): row["median loss"] for row in records
     }
-    swap, inversion = SCENARIOS
     return [
-        observation
-        for name in PAIRS
-        for observation in (_observe_inversion(loss, name, inversion), _observe_swap(loss, name, swap))
+        observation for name in PAIRS for observation in (_observe_inversion(loss, name), _observe_swap(loss, name))
     ]
 
 
-def _observe_inversion(loss: Losses, name: str, inversion: str) -> Observation:
-    blind = max(loss[inversion, scores, name, GRADES] for scores in ("balanced", "imbalanced"))
-    even, uneven = (loss[inversion, scores, name, PHI] for scores in ("balanced", "imbalanced"))
+def _observe_inversion(loss: Losses, name: str) -> Observation:
+    blind = max(loss[INVERSION, scores, name, GRADES] for scores in BOTH)
+    even, uneven = (loss[INVERSION, scores, name, PHI] for scores in BOTH)
     return Observation(
         f"{name}: what is the loss if the top 10 is inverted?",
         f"The median loss is {blind:.4f} by grades; by φ, {even:.4f} balanced and {uneven:.4f} imbalanced.",
     )
 
 
-def _observe_swap(loss: Losses, name: str, swap: str) -> Observation:
+def _observe_swap(loss: Losses, name: str) -> Observation:
     losses = ", ".join(
-        f"{loss[swap, scores, name, GRADES]:.5f} by grades and {loss[swap, scores, name, PHI]:.5f} by φ on {scores}"
-        for scores in ("balanced", "imbalanced")
+        f"{loss[SWAP, scores, name, GRADES]:.5f} by grades and {loss[SWAP, scores, name, PHI]:.5f} by φ on {scores}"
+        for scores in BOTH
     )
     return Observation(
         f"{name}: what is the loss if items 10 and 11 are swapped?", f"The median loss is {losses} scores."

@@ -66,11 +66,14 @@ def _best_first(scores: Floats) -> Floats:
 
 TEXT: dict[str, Draw] = {"balanced": draw_balanced, "imbalanced": draw_imbalanced}
 CODE: dict[str, Draw] = {"balanced": draw_balanced_code, "imbalanced": draw_imbalanced_code}
+BOTH = tuple(TEXT)
+"""the distributions"""
 SCENARIOS = {
     "items 10 and 11 swapped": [*range(9), 10, 9, *range(11, ITEMS)],
     "top 10 inverted": [*range(9, -1, -1), *range(10, ITEMS)],
 }
 """the place in the true order of the item at each rank"""
+SWAP, INVERSION = SCENARIOS
 
 
 class Samples(NamedTuple):

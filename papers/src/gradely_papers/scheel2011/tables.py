@@ -9,7 +9,8 @@ from gradely import AP, DCG, NDCNG, Shift, muAP, nDCG
 from gradely.evaluation.notes import SAME
 from gradely_papers.experiment import THEOREM, Experiment, Library, Outcome, Sheet, claim
 from gradely_papers.progress import Report
-from gradely_papers.rankings import value_of
+from gradely_papers.rankings import rank_labels, value_of
+from gradely_papers.scheel2011.means import over_cutoffs
 from gradely_papers.verdicts import Verdict, agrees, decide
 
 RANKING = (1, 0, 3, 3, 2, 0, 1, 4)
@@ -122,14 +123,10 @@ def weights() -> list[Cell]:
     ]
 
 
-def double_grades() -> dict[str, tuple[float, float]]:
+def double_grades() -> dict[str, tuple[float, ...]]:
     """Return mean nDCG and mean NDCNG over all ranks, for the grades and for the doubled grades."""
-    grades = [float(grade) for grade in RANKING]
-    twice = [2 * grade for grade in grades]
-    return {
-        measure.name: (mean_over_ranks(measure, grades), mean_over_ranks(measure, twice))
-        for measure in (nDCG(gain="exp"), NDCNG())
-    }
+    both = rank_labels(np.outer((1.0, 2.0), RANKING))
+    return {measure.name: tuple(over_cutoffs(measure, both).tolist()) for measure in (nDCG(gain="exp"), NDCNG())}
 
 
 def shift_grades() -> dict[str, tuple[float, float, float]]:
@@ -144,11 +141,6 @@ def shift_grades() -> dict[str, tuple[float, float, float]]:
         )
         for measure in (muAP(), nDCG(gain="exp"), NDCNG())
     }
-
-
-def mean_over_ranks(measure: nDCG, labels: list[float]) -> float:
-    """Return the mean over all cut-offs: the paper's mean nDCG."""
-    return float(np.mean([value_of(measure.replace(k=k), labels) for k in RANKS]))
 
 
 TWO_LEVELS = {
@@ -175,7 +167,7 @@ class Evidence(NamedTuple):
     first: list[Cell]
     second: list[Cell]
     weights: list[Cell]
-    doubled_means: dict[str, tuple[float, float]]
+    doubled_means: dict[str, tuple[float, ...]]
     shifted_values: dict[str, tuple[float, float, float]]
     binary: dict[str, tuple[float, float]]
     """µAP of two levels, and AP of the higher level"""
