@@ -1,7 +1,8 @@
 """F14's outlook: xGAP and eGAP as objectives of LambdaMART, compared with others and the libraries' own."""
 
 import pickle  # nosec B403
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -9,16 +10,87 @@ import numpy as np
 from gradely import InputError, Lambdas, eGAP, evaluate_arrays, xGAP
 from gradely.comparison.intervals import t_intervals
 from gradely.comparison.tests import adjust, differences, p_values, pair_with_baselines
-from gradely.data.ids import Floats
+from gradely.data.ids import Floats, Ints
 from gradely.lazy import optional
 from gradely.measures.names import MeasureLike
 from gradely.parallel import can_fork, cores, in_processes
 from gradely_papers.charts import altair, draw, panels
 from gradely_papers.experiment import Experiment, Figure, Library, Observation, Outcome, Sheet
-from gradely_papers.ferrante2014.learning_data import NEEDS, SETS, Fold, Part, folds
 from gradely_papers.ferrante2014.study import SMALL, users
+from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
+from gradely_papers.moniz2016 import news
 from gradely_papers.progress import Report
-from gradely_papers.verdicts import Record
+from gradely_papers.verdicts import LEVEL, Record
+
+HOURS = 2
+"""the hours of counts by which news are ranked"""
+FOLDS = 5
+AGG, EXAMPLE = "letor4-mq2007-agg", "lightgbm-lambdarank"
+NEEDS = (OHSUMED, AGG, EXAMPLE, news.DATA)
+
+
+class Part(NamedTuple):
+    """Documents, query by query."""
+
+    features: Floats
+    labels: Floats
+    sizes: Ints
+
+    def shuffle(self, seed: int) -> "Part":
+        """Return the documents of each query in a random order."""
+        query = np.repeat(np.arange(len(self.sizes)), self.sizes)
+        order = np.lexsort((np.random.default_rng(seed).random(len(query)), query))
+        return Part(self.features[order], self.labels[order], self.sizes)
+
+
+class Fold(NamedTuple):
+    """Training queries, test queries, and validation queries that choose the number of trees."""
+
+    train: Part
+    test: Part
+    validation: Part | None = None
+
+
+def folds(name: str, library: Library) -> list[Fold]:
+    """Return the folds of a set: each partition in turn is the test data of a model learned from the others.
+
+    In LETOR's five folds, the partition before the test data is the validation data.
+    """
+    parts = list(_READ[name](library))
+    if name == "LightGBM's example":
+        return [Fold(*parts)]
+    others = [[*parts[i + 1 :], *parts[:i]] for i in range(len(parts))]
+    if name == "OHSUMED":
+        return [Fold(_concatenate(rest[:-1]), test, rest[-1]) for rest, test in zip(others, parts, strict=True)]
+    return [Fold(_concatenate(rest), test) for rest, test in zip(others, parts, strict=True)]
+
+
+def _concatenate(parts: list[Part]) -> Part:
+    return Part(*(np.concatenate(x) for x in zip(*parts, strict=True)))
+
+
+def read_parts(folder: Path, names: Sequence[str]) -> list[Part]:
+    """Read LETOR files, one part each."""
+    return [Part(each.features, each.labels, each.sizes()) for each in read_letor(folder, names)]
+
+
+def _news(library: Library) -> Iterator[Part]:
+    """Yield lists of news in five parts, with early counts as features and the final count as the label."""
+    topics = news.read_topics(library).values()
+    early = np.concatenate([lists.counts[:, :, : HOURS * news.HOUR] for lists in topics])
+    final = np.concatenate([lists.final for lists in topics])
+    for rows in np.array_split(np.arange(len(early)), FOLDS):
+        features = early[rows].reshape(-1, early.shape[2])
+        yield Part(features, final[rows].reshape(-1), np.full(len(rows), news.SIZE))
+
+
+_READ: dict[str, Callable[[Library], Iterable[Part]]] = {
+    "OHSUMED": lambda library: read_parts(library.folder / OHSUMED, PARTITIONS),
+    "MQ2007-agg": lambda library: read_parts(library.folder / AGG, ("A1.txt", "A2.txt")),
+    "LightGBM's example": lambda library: read_parts(library.folder / EXAMPLE, ("rank.train.gz", "rank.test.gz")),
+    "news": _news,
+}
+SETS = tuple(_READ)
 
 ROUNDS = 30
 RATE = 0.1
@@ -31,8 +103,6 @@ Model: TypeAlias = Callable[[Floats, int], Floats]
 LIGHTGBM, XGBOOST = "LightGBM's lambdarank", "XGBoost's rank:ndcg"
 OWN = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCGphi")
 """the measures learned with our lambdas"""
-
-
 MOST = 10
 """with more levels, g_1 is a negligible share of the users"""
 MEASURES = ("AP", "GAP", "xGAP", "eGAP", "muAP", "nDCG", "nDCG@10", "nDCGphi")
@@ -44,9 +114,8 @@ def kinds_of(split: list[Fold]) -> Kinds:
     """Return the measures of a set, including xGAP and eGAP with small g_1 if it has 2 to MOST levels."""
     labels = np.unique(np.concatenate([fold.test.labels for fold in split]))
     levels = labels[labels > 0]
-    if not 2 <= len(levels) <= MOST:
-        return {name: name for name in MEASURES}
-    return {name: name for name in MEASURES} | {f"{x.name}{SMALL}": x(g=users(levels)) for x in (xGAP, eGAP)}
+    small = (xGAP, eGAP) if 2 <= len(levels) <= MOST else ()
+    return {name: name for name in MEASURES} | {f"{kind.name}{SMALL}": kind(g=users(levels)) for kind in small}
 
 
 def learn(name: str, kinds: Kinds, part: Part, seed: int) -> Model:
@@ -201,8 +270,10 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
         except InputError as error:
             return pickle.dumps(InputError(f"{name}: {error}"))
 
+    # each model learns on one thread, since threads would wait for the many short steps of lambdas in Python
+    numbered = in_processes(work, len(plan), cores()) if can_fork() else ((i, work(i)) for i in range(len(plan)))
     trials: dict[int, Trial] = {}
-    for number, content in in_turn(work, len(plan)):
+    for number, content in numbered:
         # written by our own process; nothing is unpickled from a file
         trial = pickle.loads(content)  # noqa: S301 # nosec B301
         if isinstance(trial, InputError):
@@ -212,17 +283,6 @@ def try_all(library: Library, seed: int, progress: Report) -> list[Trial]:
     return [trials[number] for number in sorted(trials)]
 
 
-def in_turn(work: Callable[[int], bytes], tasks: int) -> Iterator[tuple[int, bytes]]:
-    """Yield the number and the result of each task, in processes if that is safe.
-
-    Each model learns on one thread, since threads would wait for the many short steps of lambdas in Python.
-    """
-    if can_fork():
-        return in_processes(work, tasks, cores())
-    return ((number, work(number)) for number in range(tasks))
-
-
-LEVEL = 0.95
 DONE = (
     f"We trained LambdaMART models of up to {ROUNDS} trees with each measure as the objective, and with the libraries'"
     f" own objectives, whose gains are the grades. The documents of each query were in {ORDERS} orders, each with"
