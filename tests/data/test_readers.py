@@ -12,8 +12,6 @@ from contextlib import suppress
 from importlib import import_module
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
@@ -28,7 +26,6 @@ from gradely.data.source import DiskFile, Source
 from gradely.data.table import IrregularText
 from gradely.install import install_extra
 from gradely.trec_eval import read as trec_eval_read
-from tests import ways
 
 QRELS = "1 0 d1 1\n1 0 d2 0\n2 0 d1 1\n"
 RUN = "1 Q0 d2 1 0.5 t\n1 Q0 d1 2 0.4 t\n2 Q0 d1 1 0.5 t\n"
@@ -117,14 +114,6 @@ def test_standard_input_by_any_name(folder):
     assert closed.returncode == 2 and re.fullmatch("gradely: standard input:? is (closed|empty)\n", closed.stderr)
 
 
-def test_a_socket_is_read(folder):
-    code = "import socket, subprocess, sys; a, b = socket.socketpair(); b.sendall(open('run', 'rb').read()); b.close();"
-    code += "sys.exit(subprocess.call([sys.executable, '-m', 'gradely', 'evaluate', 'qrels', '/dev/stdin', '-m', 'RR'],"
-    code += "stdin=a))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=60)
-    assert "0.7500" in done.stdout, done.stderr
-
-
 def test_named_pipes_in_python(folder):
     os.mkfifo("fifo")
     for content, value in ((RUN, 0.75), (RUN.replace("0.4", "0.6"), 1.0)):  # what comes the second time is read anew
@@ -132,13 +121,6 @@ def test_named_pipes_in_python(folder):
         writer.start()
         assert mean(ranking="fifo") == {"RR": value}
         writer.join()
-
-
-def test_several_features_of_a_piped_file(folder):
-    written("train", "2 qid:1 1:0.5 2:1\n0 qid:1 1:0.7 2:0\n")
-    done = shell("gradely evaluate <(cat train) --feature 1 --feature 2 -m RR")
-    assert done.returncode == 0, done.stderr
-    assert "0.5000" in done.stdout and "1.0000" in done.stdout
 
 
 def test_parquet_from_a_pipe_and_packed(folder):
@@ -245,38 +227,7 @@ def test_a_file_that_grows_is_read_as_it_was(folder, monkeypatch, order):
     assert told[-1] == 1 and max(told) <= 1
 
 
-@pytest.mark.parametrize("change", [lambda lines: lines[:1], lambda lines: ["\n" * len(lines[0]), *lines[1:]]])
-def test_a_file_that_is_replaced_between_two_passes_is_an_error(folder, monkeypatch, change):
-    lines = [f"q{q} Q0 d{d} 1 {d} t\n" for d in range(40) for q in range(50)]
-    lines = [lines[i] for i in np.random.default_rng(0).permutation(len(lines))]
-    content = "".join(change(lines))
-    written("changing", "".join(lines))
-    written("labels", "".join(f"q{q} 0 d39 1\n" for q in range(50)))
-    monkeypatch.setattr(runs, "PIECE", 2000)
-
-    def replace(done):
-        if done == 0.5:  # the first pass is over
-            written("changing", content)
-
-    with pytest.raises(InputError, match="changing: changed while it was read"):
-        gradely.data.locate(gradely.read_qrels("labels"), open_run("changing"), gradely.settings.Settings(), 1, replace)
-
-
 # Numbers that were wrong
-
-
-RANKS = ["rank", "rank_", "#Rank", "rank ", "RANK"]
-
-
-@pytest.mark.parametrize("name", RANKS)
-def test_ranks_are_turned_around_wherever_they_stand(folder, name):
-    qrels, rows = {"1": {"d1": 1}}, [("1", "d1", 1), ("1", "x", 2)]
-    columns = dict(zip(("query_id", "doc_id", name), map(list, zip(*rows, strict=True)), strict=True))
-    written("r.csv", f'query_id,doc_id,"{name}"\n1,d1,1\n1,x,2\n')
-    written("r.jsonl", "".join(f'{{"query_id": "{q}", "doc_id": "{d}", "{name}": {r}}}\n' for q, d, r in rows))
-    parquet.write_table(pa.table(columns), "r.parquet")
-    for ranking in ("r.csv", "r.jsonl", "r.parquet", pd.DataFrame(columns), pl.DataFrame(columns)):
-        assert mean(qrels, ranking) == {"RR": 1.0}
 
 
 @pytest.mark.parametrize("labels", [[[None, 1]], [["a", "1"]], np.array([[None, 1]], object)])
@@ -290,83 +241,7 @@ def test_labels_and_scores_that_are_no_numbers(labels):
         gradely.from_ids([[1, 2]], [[1, 2]], labels)
 
 
-def test_lines_that_end_in_cr_alone(folder):
-    written("cr", RUN.replace("\n", "\r"))
-    with pytest.raises(InputError, match="cr:1: a carriage return inside a line; end lines with LF or CR LF"):
-        mean(ranking="cr")
-    written("cr.csv", "qid,docno,score\r1,d2,2\r1,d1,1\r2,d1,1\r")
-    assert mean(ranking="cr.csv") == EXPECTED
-
-
-def test_line_breaks_in_cells_stay_and_cut_nothing(folder):
-    names = ["a\nb", "a\r\nb", "x\u2028y", "x\x85y", "x\x0cy", "ab", "xy"]
-    written("cells.csv", "qid,docno,score\n" + "".join(f'1,"{name}",{i}\n' for i, name in enumerate(names)))
-    assert gradely.read_run("cells.csv").scores == {"1": {name: float(i) for i, name in enumerate(names)}}
-
-
-@pytest.mark.parametrize(
-    "content",
-    [
-        '{"1": {' + ", ".join(f'"x{i}": 1' for i in range(5000)) + ', "d1": 2}}\n{"2": {"d1": 1}}\n',
-        '{"1": {"d1": 1}}\r\n{"2": {"d1": 1}}\r\n',
-        '{"query_id": "1", "doc_id": "d1", "label": 1}\n',
-        '{"1": {\n"d1": 1}\n}\n',
-    ],
-    ids=["long first line", "crlf", "one record", "one object"],
-)
-def test_json_is_recognised_without_an_ending(folder, content):
-    written("nameless", content)
-    assert mean("nameless", {"1": {"d1": 2.0, "x1": 1.0}, "2": {"d1": 1.0}}) == {"RR": 1.0}
-
-
 # One line for everything that cannot be read
-
-
-def invalid_text():
-    offsets, text = np.array([0, 2, 4], np.int32), b"d1\xff\xfe"
-    return pa.Array.from_buffers(pa.string(), 2, [None, pa.py_buffer(offsets.tobytes()), pa.py_buffer(text)])
-
-
-FRAMES = {
-    "lists": (pd.DataFrame({"query_id": [[1], [2]], "doc_id": ["d1", "d2"], "score": [1, 2]}), "an id is '[1]'"),
-    "dicts": (
-        pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d", {"a": 1}], "score": [1, 2]}),
-        "an id is \"{'a': 1}",
-    ),
-    "bytes": (pd.DataFrame({"query_id": ["1", "1"], "doc_id": ["d", b"\xff"], "score": [1, 2]}), "not UTF-8"),
-    "text": (pa.table({"query_id": ["1", "1"], "doc_id": invalid_text(), "score": [1, 2]}), "not UTF-8"),
-    "twice": (pd.DataFrame([["1", "d1", 3, 4]], columns=["query_id", "doc_id", "score", "score"]), "'score'"),
-    "alike": (pd.DataFrame([["1", "d1", 3, 4]], columns=["qid", "doc_id", "score", "Score"]), "'score' and 'Score'"),
-    "numbers": (pd.DataFrame([["1", "d1", 3]]), "no query column among the columns whose names are text"),
-    "struct": (pa.table({"query_id": ["1"], "doc_id": [{"a": 1}], "score": [1]}), "an id is"),
-}
-
-
-@pytest.mark.parametrize("name", FRAMES)
-def test_frames_that_cannot_be_read(folder, name):
-    frame, says = FRAMES[name]
-    with pytest.raises((InputError, DataError), match=re.escape(says)):
-        mean({"1": {"d1": 1}}, frame)
-    if isinstance(frame, pa.Table):
-        parquet.write_table(frame, "run.parquet")
-        with pytest.raises((InputError, DataError), match=re.escape(says)):
-            mean({"1": {"d1": 1}}, "run.parquet")
-
-
-def test_column_names_that_are_no_text_are_passed_over():
-    frame = pd.DataFrame([["1", "d1", 3, 4]], columns=["query_id", "doc_id", "score", 7])
-    assert mean({"1": {"d1": 1}}, frame) == {"RR": 1.0}
-
-
-LARGE = 2**63 + 5
-
-
-@pytest.mark.parametrize("library", [pd, pl])
-def test_ids_beyond_signed_integers(library):
-    frame = library.DataFrame({"query_id": np.array([1, 1], np.uint64), "doc_id": np.array([LARGE, 3], np.uint64)})
-    frame = frame.assign(label=[1, 0]) if library is pd else frame.with_columns(pl.Series("label", [1, 0]))
-    assert mean(frame, {"1": {str(LARGE): 1.0, "x": 2.0}}) == {"RR": 0.5}
-    assert mean(frame, {1: {np.uint64(LARGE): 1.0, "x": 2.0}}) == {"RR": 0.5}
 
 
 def test_ids_of_other_types_in_the_middle(folder):
@@ -451,9 +326,3 @@ def test_trec_eval_reads_odd_lines_the_fast_way(folder, monkeypatch, capfdbinary
 
 def refuse(*_, **__):
     raise IrregularText
-
-
-def test_tags_with_blanks_are_read_the_fast_way(folder):
-    written("tagged", RUN.replace(" t\n", " my best run\n"))
-    with ways.fast():
-        assert mean(ranking="tagged") == EXPECTED

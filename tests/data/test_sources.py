@@ -207,6 +207,7 @@ def test_a_socket_is_read_by_its_descriptor():
         (b'{"1": {"d1": 1}\n}', "json"),
         (b'{"a": 1}', "json"),
         (b'{"1":\n{"d1": 1}}', "json"),
+        (b'{"1": {"d1": 1}}\r\n{"2": {"d1": 1}}\r\n', "jsonl"),
         (b'{"query_id": "1", "doc_id": "a", "more": {"x": 1}}', "jsonl"),
         (b'{"1": {"' + b"x" * 70_000 + b'": 1}}\n{"2": {"d1": 1}}\n', "jsonl"),
         (b"query\t0\td1\t1\n", "trec"),
