@@ -197,21 +197,6 @@ def test_judged_only_is_the_same_as_a_run_without_unjudged_documents(ties):
     np.testing.assert_array_equal(dropped, gradely.evaluate(qrels, judged, measures, ties=ties).values)
 
 
-@pytest.mark.parametrize(
-    ("policy", "queries", "kinds"),
-    [
-        ("qrels", ["1", "2", "3"], ["missing", "unjudged", "holes"]),
-        ("both", ["1", "2"], ["missing", "unjudged", "holes"]),
-        ("run", ["1", "2", "9"], ["missing", "unjudged", "holes"]),
-    ],
-)
-def test_query_policies(policy, queries, kinds):
-    scores = gradely.evaluate(QRELS | {"3": {"d1": 1}}, RUN | {"9": {"d1": 1.0}}, ["RR"], queries=policy)
-    assert list(scores.queries) == queries
-    assert scores.mean()["RR"] == pytest.approx(sum(EXPECTED[q]["RR"] for q in "12") / len(queries))
-    assert [note.kind for note in scores.notes if note.kind != "ties"] == kinds
-
-
 @pytest.mark.parametrize("option", [{"ties": "alphabetic"}, {"queries": "all"}, {"precision": "half"}])
 def test_unknown_policies_are_explained(option):
     with pytest.raises(DataError, match="use one of"):

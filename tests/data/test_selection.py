@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 import gradely
 from gradely import DataError, InputError
 from gradely.cli.main import run as command
+from gradely.data.hashing import shuffle_keys_of
 
 MEASURES = ["nDCG@3", "AP", "RR", "muAP", "Judged@3"]
 IDS = st.sampled_from("abcdefgh")
@@ -59,44 +59,6 @@ def test_only_some_queries_count():
         gradely.evaluate(QRELS, RUN, ["RR"], queries=["4"])
     with pytest.raises(DataError, match="has no judgments"):
         gradely.evaluate(QRELS, RUN, ["RR"], queries=[])
-
-
-def test_means_by_segment(tmp_path):
-    frame = pd.DataFrame(
-        {
-            "qid": ["1", "1", "2", "3"],
-            "docno": ["a", "b", "c", "d"],
-            "label": [2, 0, 1, 1],
-            "kind": ["x", "x", "y", "x"],
-        }
-    )
-    table = pd.DataFrame({"query_id": ["1", "2", "3"], "segment": ["x", "y", "x"]})
-    table.to_csv(tmp_path / "segments.csv", index=False)
-    for qrels, by in (
-        (frame, "kind"),
-        (QRELS, {"1": "x", "2": "y", "3": "x"}),
-        (QRELS, table),
-        (QRELS, tmp_path / "segments.csv"),
-    ):
-        segments = gradely.evaluate(qrels, RUN, ["RR"], by=by).segments
-        assert dict(segments) == {"x": {"RR": (1 / 2 + 1 / 3) / 2}, "y": {"RR": 1.0}}
-        assert segments.sizes == {"x": 2, "y": 1}
-    assert segments.to_frame()["n"].tolist() == [2, 1]
-    assert gradely.evaluate(QRELS, RUN, ["RR"]).segments is None
-    some = gradely.evaluate(QRELS, RUN, ["RR"], by={"1": "x"}).segments
-    assert some.sizes == {"x": 1, "(none)": 2}
-    results = gradely.evaluate_runs(QRELS, {"a": RUN, "b": RUN}, ["RR"], by={"1": "x"})
-    assert results["b"].segments.sizes == some.sizes
-
-
-def test_segments_that_make_no_sense():
-    twice = pd.DataFrame({"qid": ["1", "1"], "docno": ["a", "b"], "label": [1, 0], "kind": ["x", "y"]})
-    with pytest.raises(DataError, match="query '1' is in two segments, 'x' and 'y'"):
-        gradely.evaluate(twice, RUN, ["RR"], by="kind")
-    with pytest.raises(InputError, match="no column 'sort' among"):
-        gradely.evaluate(twice, RUN, ["RR"], by="sort")
-    with pytest.raises(InputError, match="the qrels have no columns"):
-        gradely.evaluate(QRELS, RUN, ["RR"], by="kind")
 
 
 @pytest.fixture
@@ -163,7 +125,7 @@ SELECT = ["--only", "some", "--exclude", "train.csv"]
 
 
 def test_commands_select_as_evaluate_does(trained, capfd):
-    qrels, left, train = trained
+    qrels, left, _ = trained
     expected = gradely.evaluate_runs(qrels, left, ["RR", "AP"]).mean()
     for work in ("compare", "ties", "plan", "users", "gate", "correlate", "report"):
         arguments = {
@@ -186,15 +148,6 @@ def test_commands_select_as_evaluate_does(trained, capfd):
             assert [row["ties"]["documents"] for row in json.loads(out)["runs"]] == [5, 5]
         if work == "gate":
             assert json.loads(out)["measures"][0]["new"] == expected["one"]["RR"]
-    plain = gradely.compare(qrels, left, ["RR"])
-    selected = gradely.compare("q", ["one.run", "two.run"], ["RR"], queries=[1, 3, 4], exclude=train)
-    assert selected.mean() == plain.mean()
-    ties = gradely.tie_sensitivity("q", ["one.run"], ["RR"], queries=["1", "3", "4"], exclude=train)
-    assert ties.runs[0].orders["RR"].expected == expected["one"]["RR"]
-    kept = gradely.keep_scores("q", "one.run", ["RR"], queries=["1", "3", "4"], exclude=train)
-    assert float(kept.values.mean()) == pytest.approx(expected["one"]["RR"])
-    planned = gradely.plan("q", ["one.run", "two.run"], ["RR"], queries=["1", "3", "4"], exclude=train)
-    assert planned.rows[0].difference == gradely.plan(qrels, left, ["RR"]).rows[0].difference
 
 
 def test_a_page_shows_no_document_that_is_dropped(trained):
@@ -273,14 +226,39 @@ PUBLIC = {
     "plan": lambda f, q, runs, **k: f(q, runs, ["RR"], **k).rows,
     "tie_sensitivity": lambda f, q, runs, **k: [run.orders for run in f(q, runs, ["RR"], **k).runs],
     "users": lambda f, q, runs, **k: f(q, runs, **k).parts.table.tolist(),
+    "judges": lambda f, q, runs, **k: f({"a": q, "b": q}, runs, ["RR", "nDCG@3"], **k).mean(),
+    "estimate": lambda f, q, runs, **k: [f(HUMAN, runs, ["RR"], judge=q, **k)[run]["RR"][:3] for run in runs],
+    "sample": lambda f, q, runs, **k: f(q, runs, n=5, depth=3, **k).documents,
+    "overlap": lambda f, q, runs, **k: f(runs, ["RBO", "Jaccard@3"], **k).as_dict()["values"],
     **{
         f"plot {kind}": lambda f, q, runs, kind=kind, **k: f(kind, q, runs, ["RR", "nDCG@3"], **k).to_dict()
-        for kind in ("leaderboard", "queries", "curves", "ties", "tau")
+        for kind in ("queries", "ties", "tau")
     },
-    "explain": lambda f, q, runs, **k: str(f(q, runs["one"], "3", "nDCG@3", **k)),
+    "explain": lambda f, q, runs, **k: [line[1::2] for line in f(q, runs["one"], "3", "nDCG@3", **k).table().rows],
 }
 """the public functions that evaluate, and values of their results that do not say how data was selected"""
+POLICIES = (
+    "columns duplicates document_pattern exclude exclude_self queries empty weights ties seed judged_only precision"
+)
+ABSENT = {
+    "explain": "queries empty weights judged_only",
+    "holes": "empty judged_only",
+    "simulate_judging": "empty weights judged_only",
+    "judges": "empty weights",
+    "estimate": "empty weights",
+    "sample": "empty weights ties judged_only precision",
+    "overlap": "empty weights ties seed judged_only precision exclude exclude_self",
+    "tie_sensitivity": "ties seed precision",
+}
+"""what one query or a run alone does not have, and what is not derived for estimates and ranges over labels"""
+DIFFERENT = {("pools", "judged_only"), *(("plot ties", policy) for policy in ("ties", "seed", "no seed", "precision"))}
+"""what smaller pools leave judged counts, and a figure of ties takes no policy for them"""
 NAMES = {"query": "who", "document": "what", "label": "how", "score": "how"}
+
+
+def taken(name):
+    """Return the policies that a function takes."""
+    return {*POLICIES.split()} & {*inspect.signature(getattr(gradely, name.split()[0])).parameters}
 
 
 def random_collection(seed=5, queries=8, documents=12):
@@ -296,27 +274,101 @@ def random_collection(seed=5, queries=8, documents=12):
     return qrels, runs, {query: rng.permutation(ids)[:3].tolist() for query in names}
 
 
+HUMAN = {query: {doc: 2 - label for doc, label in docs.items()} for query, docs in random_collection()[0].items()}
+del HUMAN["0"]
+
+
 def as_rows(values):
     """Return {query: {document: number}} as a frame whose columns have names of their own."""
     rows = [(query, doc, value) for query, docs in values.items() for doc, value in docs.items()]
     return pl.DataFrame(rows, schema=["who", "what", "how"], orient="row")
 
 
+def of_runs(runs, change):
+    """Return runs with changed rankings: change(query, ranking)."""
+    return {run: {query: change(query, docs) for query, docs in by.items()} for run, by in runs.items()}
+
+
+def test_every_public_function_that_evaluates_is_among_them():
+    evaluating = set()
+    for name in gradely.__all__:
+        names = set(inspect.signature(getattr(gradely, name)).parameters) if callable(getattr(gradely, name)) else set()
+        if names & {"qrels", "runs"} and names & {"ties", "run", "runs"}:
+            evaluating.add(name)
+    evaluating -= {name for name in evaluating if name[0].isupper() and name != "Evaluator"}  # results
+    assert evaluating == {name.split()[0] for name in PUBLIC} | {"check"}  # which looks at whole files
+
+
+@pytest.mark.parametrize("name", sorted({name.split()[0] for name in PUBLIC}))
+def test_all_functions_that_evaluate_take_all_policies(name):
+    assert {*POLICIES.split()} - taken(name) == {*ABSENT.get(name, "").split()}
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_all_functions_that_evaluate_select_alike(name):
     work, values = getattr(gradely, name.split()[0]), PUBLIC[name]
     qrels, runs, had = random_collection()
-    some = [] if name == "explain" else ["1", "3", "4", "6"]
+    some = ["1", "2", "3", "4", "6", "7"] if "queries" in taken(name) else []
+    had = had if "exclude" in taken(name) else dict.fromkeys(had, ())
     chosen = {query: qrels[query] for query in some or qrels}
-    left = {
-        run: {query: {doc: score for doc, score in docs.items() if doc not in had[query]} for query, docs in by.items()}
-        for run, by in runs.items()
-    }
+    left = of_runs(runs, lambda query, docs: {doc: score for doc, score in docs.items() if doc not in had[query]})
+    left = {run: {query: by[query] for query in chosen} for run, by in left.items()}
     twice = pl.concat([as_rows(qrels), as_rows(qrels)])
-    options = {"exclude": had, "columns": NAMES, "duplicates": "first"} | ({"queries": some} if some else {})
+    given = {"exclude": had, "columns": NAMES, "duplicates": "first", "queries": some}
+    options = {key: value for key, value in given.items() if key in taken(name)}
     ours = values(work, twice, {run: as_rows(by) for run, by in runs.items()}, **options)
     assert ours == values(work, chosen, left)
     assert ours != values(work, qrels, runs)
+
+
+def policy_cases(qrels, runs):
+    """Return, by policy, judgments, runs and options, and the judgments and runs that give the same without them."""
+
+    def untied(key):
+        """Rank tied documents by a key."""
+        order = lambda query, docs: sorted(docs, key=lambda doc: (docs[doc], key(query, doc)))
+        return of_runs(runs, lambda query, docs: {doc: place for place, doc in enumerate(order(query, docs))})
+
+    def drawn(seed):
+        return untied(lambda query, doc: -int(shuffle_keys_of(seed, query.encode(), [doc.encode()])[0]))
+
+    loops = of_runs(runs, lambda query, docs: {query: 9.5} | docs)
+    parts = of_runs(runs, lambda _, docs: {f"{doc}#{i}": score - i for doc, score in docs.items() for i in range(2)})
+    near = of_runs(runs, lambda _, docs: {doc: score + 1 + 1e-9 * i for i, (doc, score) in enumerate(docs.items())})
+    judged = of_runs(runs, lambda query, docs: {doc: score for doc, score in docs.items() if doc in qrels[query]})
+    nothing = qrels | {"none": {"d1": 0, "d2": 0}}
+    heavy = {query: 0 if query in ("2", "5") else 3 for query in qrels}
+    chosen = {query: docs for query, docs in qrels.items() if heavy[query]}
+    return {
+        "exclude_self": (qrels, loops, {"exclude_self": True}, qrels, runs),
+        "document_pattern": (qrels, parts, {"document_pattern": r"^(.*)#"}, qrels, runs),
+        "empty": (nothing, runs, {"empty": "skip"}, qrels, runs),
+        "weights": (qrels, runs, {"weights": heavy}, chosen, runs),
+        "judged_only": (qrels, runs, {"judged_only": True}, qrels, judged),
+        "precision": (qrels, near, {"precision": "single"}, qrels, runs),
+        "ties": (qrels, runs, {"ties": "trec"}, qrels, untied(lambda _, doc: doc)),
+        "seed": (qrels, runs, {"ties": "random", "seed": 3}, qrels, drawn(3)),
+        "no seed": (qrels, runs, {"ties": "random"}, qrels, drawn(0)),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "policy"),
+    [
+        (name, policy)
+        for name in PUBLIC
+        for policy, (_, _, options, _, _) in policy_cases(*random_collection()[:2]).items()
+        if options.keys() <= taken(name) and (name, policy) not in DIFFERENT
+    ],
+)
+def test_all_functions_that_evaluate_follow_policies_alike(name, policy):
+    work, values = getattr(gradely, name.split()[0]), PUBLIC[name]
+    qrels, changed, options, other_qrels, same = policy_cases(*random_collection()[:2])[policy]
+    seed = {key: value for key, value in options.items() if key == "seed"}  # by which more than ties is drawn
+    expected = values(work, other_qrels, same, **seed)
+    assert values(work, qrels, changed, **options) == expected
+    if name not in ("pools", "plot tau"):  # in which runs have the same order all the same
+        assert values(work, qrels, changed, **seed) != expected
 
 
 def test_explain_where_an_excluded_document_is_judged():
@@ -324,68 +376,6 @@ def test_explain_where_an_excluded_document_is_judged():
     assert [line.document for line in explained.lines] == ["x", "a"]
     assert [line.document for line in explained.ideal] == ["b", "a"]
     assert explained.value == gradely.evaluate({"q": {"a": 1, "b": 2}}, {"q": ["x", "a"]}, ["nDCG@3"])["nDCG@3"]
-
-
-def test_every_public_function_that_evaluates_is_among_them():
-    evaluating = set()
-    for name in gradely.__all__:
-        names = set(inspect.signature(getattr(gradely, name)).parameters) if callable(getattr(gradely, name)) else set()
-        if "qrels" in names and names & {"ties", "run", "runs"}:
-            evaluating.add(name)
-    evaluating -= {name for name in evaluating if name[0].isupper() and name != "Evaluator"}  # results
-    others = {"check", "judges", "sample"}  # which look at whole files, compare judges, and draw queries
-    assert evaluating == {name.split()[0] for name in PUBLIC} | others
-
-
-POLICIES = {"columns", "duplicates", "document_pattern", "exclude", "exclude_self", "queries", "empty", "weights"}
-
-ABSENT = {
-    "explain": {"queries", "empty", "weights"},
-    "holes": {"empty"},
-    "simulate_judging": {"empty", "weights"},
-}
-"""what one query does not have, and what is not derived for ranges over labels"""
-
-
-@pytest.mark.parametrize("name", sorted({name.split()[0] for name in PUBLIC}))
-def test_all_functions_that_evaluate_take_all_policies(name):
-    lacking = POLICIES - set(inspect.signature(getattr(gradely, name)).parameters)
-    assert lacking == ABSENT.get(name, set())
-
-
-def policy_cases(qrels, runs):
-    """Return, by policy, data and options, and the data that give the same without them."""
-    whole = {run: {query: dict(docs) for query, docs in by.items()} for run, by in runs.items()}
-    loops = {run: {query: {query: 9.5} | docs for query, docs in by.items()} for run, by in whole.items()}
-    parts = {
-        run: {
-            query: {f"{doc}#{i}": score - i for doc, score in docs.items() for i in range(2)}
-            for query, docs in by.items()
-        }
-        for run, by in whole.items()
-    }
-    nothing = qrels | {"none": {"d1": 0, "d2": 0}}
-    heavy = {query: 0 if query in ("2", "5") else 3 for query in qrels}
-    chosen = {query: docs for query, docs in qrels.items() if heavy[query]}
-    return {
-        "exclude_self": (qrels, loops, {"exclude_self": True}, qrels),
-        "document_pattern": (qrels, parts, {"document_pattern": r"^(.*)#"}, qrels),
-        "empty": (nothing, whole, {"empty": "skip"}, qrels),
-        "weights": (qrels, whole, {"weights": heavy}, chosen),
-    }
-
-
-@pytest.mark.parametrize("policy", ["exclude_self", "document_pattern", "empty", "weights"])
-@pytest.mark.parametrize("name", PUBLIC)
-def test_all_functions_that_evaluate_follow_policies_alike(name, policy):
-    if policy in ABSENT.get(name, set()):
-        return
-    work, values = getattr(gradely, name.split()[0]), PUBLIC[name]
-    qrels, runs, _ = random_collection()
-    given, changed, options, same = policy_cases(qrels, runs)[policy]
-    assert values(work, given, changed, **options) == values(work, same, runs)
-    if name not in ("pools", "plot tau"):  # in which runs have the same order all the same
-        assert values(work, given, changed) != values(work, same, runs)
 
 
 def test_runs_are_ranked_by_the_same_queries():

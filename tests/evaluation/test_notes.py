@@ -83,17 +83,19 @@ def test_dropped_documents_are_counted_among_all(run, says):
 
 
 @pytest.mark.parametrize(
-    ("queries", "missing", "unjudged"),
+    ("queries", "missing", "unjudged", "counted"),
     [
-        ("qrels", "is not in the run and counts 0", "has no judgments and is left out"),
-        ("both", "is not in the run and is left out", "has no judgments and is left out"),
-        ("run", "is not in the run and is left out", "has no judgments and counts 0"),
+        ("qrels", "is not in the run and counts 0", "has no judgments and is left out", {"q0": 1, "q1": 0.5, "q2": 0}),
+        ("both", "is not in the run and is left out", "has no judgments and is left out", {"q0": 1, "q1": 0.5}),
+        ("run", "is not in the run and is left out", "has no judgments and counts 0", {"q0": 1, "q1": 0.5, "other": 0}),
     ],
 )
-def test_the_fate_of_queries_that_one_side_lacks(queries, missing, unjudged):
-    scores = gradely.evaluate(judged(3), {"q0": ["a"], "q1": ["a"], "other": ["a"]}, ["AP"], queries=queries)
+def test_the_fate_of_queries_that_one_side_lacks(queries, missing, unjudged, counted):
+    scores = gradely.evaluate(judged(3), {"q0": ["a"], "q1": ["x", "a"], "other": ["a"]}, ["AP"], queries=queries)
     assert texts_of(scores, "missing") == [f"1 of 3 judged queries {missing}: q2"]
     assert texts_of(scores, "unjudged") == [f"1 of 3 queries of the run {unjudged}: other"]
+    assert {query: value["AP"] for query, value in scores.per_query().items()} == counted
+    assert scores["AP"] == 1.5 / len(counted)
 
 
 def test_the_highest_mean_is_that_of_the_queries_that_count():
