@@ -15,17 +15,7 @@ from pyarrow import parquet
 
 import gradely
 from gradely.cli.main import COMMANDS, run
-from gradely.data.demo import collection
 from gradely.measures import PLAIN, parameters
-
-
-@pytest.fixture
-def demo(tmp_path, monkeypatch):
-    """Work in a folder with the demo collection."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
 
 
 @pytest.fixture

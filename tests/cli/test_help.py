@@ -12,7 +12,7 @@ import gradely
 from gradely.cli import options
 from gradely.cli.main import COMMANDS, GROUPS, run
 from gradely.tables import PValue, Table, to_delimited, to_text
-from tests.cli.test_cli import demo, said  # noqa: F401 - fixtures
+from tests.cli.test_cli import said  # noqa: F401 - a fixture
 
 OURS = [name for name in COMMANDS if name not in ("papers", "trec_eval", "completion", "demo")]
 
@@ -63,7 +63,7 @@ def test_commas_are_read_as_repeated_options(demo, said):  # noqa: F811
 
 
 @pytest.mark.parametrize("files", [["AP", "qrels.txt", "dense.run"], ["qrels.txt", "dense.run", "ndcg_cut_10"]])
-def test_a_measure_in_place_of_a_file_is_explained(demo, capfd, files):  # noqa: F811
+def test_a_measure_in_place_of_a_file_is_explained(demo, capfd, files):
     assert run(["evaluate", "-m", "nDCG@10", *files]) == 2
     error = capfd.readouterr().err
     name = files[0] if files[0] == "AP" else files[-1]
@@ -73,7 +73,7 @@ def test_a_measure_in_place_of_a_file_is_explained(demo, capfd, files):  # noqa:
     assert error.count("\n") == 1
 
 
-def test_runs_without_a_file_have_names(demo):  # noqa: F811
+def test_runs_without_a_file_have_names(demo):
     """They were called 62 and -."""
     call = f"{sys.executable} -m gradely evaluate qrels.txt"
     script = f"{call} <(cat dense.run) <(cat lexical.run) -m AP --format csv; {call} - -m AP --format csv < dense.run"
@@ -112,7 +112,7 @@ RUNS = ("qrels.txt", "dense.run", "lexical.run", "popular.run")
     ],
     ids=lambda command: command[0],
 )
-def test_a_terminal_breaks_no_line(demo, command, width):  # noqa: F811
+def test_a_terminal_breaks_no_line(demo, command, width):
     """A real terminal: what is wider wraps inside of words."""
     main, other = pty.openpty()
     import fcntl

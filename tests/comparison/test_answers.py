@@ -21,7 +21,6 @@ from gradely.comparison.sentences import (
     summary,
 )
 from gradely.tables import format_p, plain_cell
-from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_significance import column, table
 
 RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
@@ -576,7 +575,7 @@ def test_chances_of_two_queries_are_those_of_cauchy():
     assert equal == pytest.approx(1 - better - worse)
 
 
-def test_equivalence_is_part_of_each_pair(demo, capfd):  # noqa: F811
+def test_equivalence_is_part_of_each_pair(demo, capfd):
     found = gradely.compare("qrels.txt", RUNS, ["nDCG@10"], rope=0.1)
     pair = next(pair for pair in found.pairs if {pair.first, pair.second} == {"lexical", "dense"})
     assert pair.equivalent and pair.tost_adjusted == pytest.approx(3 * pair.tost)
@@ -664,7 +663,7 @@ def test_too_few_queries_for_simultaneous_intervals_are_noted():
     assert not np.isnan(enough.intervals[0].low).any() and note_tests(enough) == []
 
 
-def test_the_matrix_lays_out_the_pairs(demo):  # noqa: F811
+def test_the_matrix_lays_out_the_pairs(demo):
     found = gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"], baseline="dense")
     matrix = found.matrix("AP")
     at = {name: i for i, name in enumerate(matrix.names)}

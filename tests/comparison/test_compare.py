@@ -14,7 +14,6 @@ import gradely
 from gradely import DataError
 from gradely.cli.main import run as cli
 from gradely.tables import MarkedNumber, Table, render
-from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.shared_data import DATA, needs, runs
 
 RUNS = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
@@ -22,7 +21,7 @@ FILES = ["qrels.txt", *RUNS.values()]
 
 
 @pytest.fixture
-def compared(demo):  # noqa: F811
+def compared(demo):
     return gradely.compare("qrels.txt", RUNS, ["nDCG@10", "AP"])
 
 
@@ -52,7 +51,7 @@ def test_pairs_hold_what_scipy_says(compared):
     assert pair.low < pair.difference < pair.high
 
 
-def test_the_family_is_each_measure_or_all_that_is_printed(demo, compared):  # noqa: F811
+def test_the_family_is_each_measure_or_all_that_is_printed(demo, compared):
     least = min(compared.pairs, key=lambda pair: pair.p)
     assert least.adjusted == pytest.approx(3 * least.p)
     assert "Holm correction over the 3 tests of each measure (all pairs)" in compared.caption()
@@ -62,7 +61,7 @@ def test_the_family_is_each_measure_or_all_that_is_printed(demo, compared):  # n
 
 
 @pytest.mark.parametrize("test", ["tukey", "max-t"])
-def test_tests_that_hold_at_once_have_families_too(demo, test):  # noqa: F811
+def test_tests_that_hold_at_once_have_families_too(demo, test):
     alone, every = (gradely.compare("qrels.txt", RUNS, ["AP", "R@10"], test=test, family=f) for f in ("measure", "all"))
     assert "each measure (all pairs) at once" in alone.caption() or "all pairs of the 3 runs at once" in alone.caption()
     assert "all 6 tests" in every.caption() or "all pairs of the 3 runs and all measures at once" in every.caption()
@@ -70,7 +69,7 @@ def test_tests_that_hold_at_once_have_families_too(demo, test):  # noqa: F811
     assert [pair.p for pair in every.pairs] == [pair.adjusted for pair in every.pairs]
 
 
-def test_a_baseline_is_charged_for_its_own_pairs(demo):  # noqa: F811
+def test_a_baseline_is_charged_for_its_own_pairs(demo):
     tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="tukey")
     assert any("max-t corrects for these alone" in str(note) for note in tukey.notes)
     against = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="max-t")
@@ -78,13 +77,13 @@ def test_a_baseline_is_charged_for_its_own_pairs(demo):  # noqa: F811
     assert not any("max-t" in str(note) for note in against.notes)
 
 
-def test_the_order_of_runs_does_not_matter(demo, compared):  # noqa: F811
+def test_the_order_of_runs_does_not_matter(demo, compared):
     other = gradely.compare("qrels.txt", dict(reversed(RUNS.items())), ["nDCG@10", "AP"])
     assert other.pairs == compared.pairs
     assert repr(other) == repr(compared)
 
 
-def test_baselines(demo):  # noqa: F811
+def test_baselines(demo):
     found = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="popular")
     assert [(pair.first, pair.second) for pair in found.pairs] == [("lexical", "popular"), ("dense", "popular")]
     assert found.letters == {"popular": "a"}
@@ -125,7 +124,7 @@ def test_formats_of_marked_numbers():
     assert render(table, "csv") == "run,AP\na_1,0.5\nb,0.25\n"
 
 
-def test_progress_tells_each_run_once_that_it_is_done(demo):  # noqa: F811
+def test_progress_tells_each_run_once_that_it_is_done(demo):
     told = []
     found = gradely.compare("qrels.txt", RUNS, ["AP"], progress=lambda name, done: told.append((name, done)))
     assert sorted(name for name, done in told if done == 1) == sorted(RUNS)
@@ -149,7 +148,7 @@ def test_power_and_levels(compared):
 
 
 @pytest.mark.parametrize("queries", ["both", "run"])
-def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries):  # noqa: F811
+def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries):
     found = gradely.compare("qrels.txt", RUNS, ["AP"], queries=queries)
     assert len(found.board.queries) == 22
     mean = lambda ties: np.mean(
@@ -165,7 +164,7 @@ def test_queries_that_do_not_count_for_all_are_left_out_and_noted(demo, queries)
     assert "2 of 24 queries do not count for every run and are left out: q23, q24" in [str(n) for n in found.notes]
 
 
-def test_too_few_draws_for_so_many_tests_are_noted(demo):  # noqa: F811
+def test_too_few_draws_for_so_many_tests_are_noted(demo):
     found = gradely.compare("qrels.txt", RUNS, ["AP"], test="randomization", resamples=50)
     assert any("once corrected over 3 tests" in str(note) for note in found.notes)
     assert not any(pair.significant for pair in found.pairs)
@@ -179,13 +178,13 @@ def test_runs_without_a_query_in_common():
         gradely.compare(qrels, {"x": {"q1": ["a"]}, "y": {"q2": ["a"]}}, ["AP"], queries="both").mean()
 
 
-def test_names_of_any_type_are_text(demo):  # noqa: F811
+def test_names_of_any_type_are_text(demo):
     found = gradely.compare("qrels.txt", {1: "dense.run", 2: "lexical.run"}, ["AP"], baseline="2")
     assert found.pairs[0][1:3] == ("1", "2")
     assert "<bdi>1</bdi>" in found.to_html()
 
 
-def test_one_run_or_one_topic_is_not_tested(demo):  # noqa: F811
+def test_one_run_or_one_topic_is_not_tested(demo):
     alone = gradely.compare("qrels.txt", {"dense": "dense.run"}, ["AP"])
     assert alone.pairs == [] and alone.power() == {"AP": 0.0}
     assert any("nothing is tested" in str(note) for note in alone.notes)
@@ -206,7 +205,7 @@ def test_one_run_or_one_topic_is_not_tested(demo):  # noqa: F811
         ({"ties": "never"}, "no tie policy"),
     ],
 )
-def test_wrong_designs(demo, options, message):  # noqa: F811
+def test_wrong_designs(demo, options, message):
     with pytest.raises(DataError, match=message):
         gradely.compare("qrels.txt", RUNS, ["AP"], **options)
 
@@ -217,7 +216,7 @@ def test_runs_need_names(given):
         gradely.compare({"q": {"d": 1}}, given)
 
 
-def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):  # noqa: F811
+def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, capfd):
     text = said(capfd, "compare", *FILES, "-m", "AP", "--test", "tukey", "--seed", "4").out
     assert "a  lexical  0.5275ᶜ" in text and "\x1b" not in text
     assert text.startswith("By AP, lexical and dense cannot be told apart (corrected p .87, corrected 95 % interval ")
@@ -227,13 +226,13 @@ def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, 
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):  # noqa: F811
+def test_formats_for_papers_say_how_it_was_tested(demo, capfd, form):
     text = said(capfd, "compare", *FILES, "-m", "AP", "--format", form, "--baseline", "popular.run").out
     assert "Holm correction over the 2 tests of each measure (against popular)" in text
     assert {"markdown": "**0.5275**<sup>a</sup>", "latex": r"\textbf{0.5275}$^{a}$"}[form] in text
 
 
-def test_csv_and_json_have_all_digits(demo, capfd, compared):  # noqa: F811
+def test_csv_and_json_have_all_digits(demo, capfd, compared):
     out, err = said(capfd, "compare", *FILES, "-m", "nDCG@10", "-m", "AP", "--format", "csv")
     rows = list(csv.DictReader(io.StringIO(out)))
     assert float(rows[0]["mean"]) == compared.mean()["lexical"]["nDCG@10"]
@@ -290,13 +289,13 @@ def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capf
         (["report", "qrels.txt", "none.run", "-o", "page.html"], "none.run"),
     ],
 )
-def test_wrong_calls_end_with_one_line_and_write_nothing(demo, capfd, arguments, message):  # noqa: F811
+def test_wrong_calls_end_with_one_line_and_write_nothing(demo, capfd, arguments, message):
     out, err = said(capfd, *arguments, code=2)
     assert out == "" and err.count("\n") == 1 and message in err
     assert not list(demo.glob("**/*.html"))
 
 
-def test_the_documentation_shows_what_happens(demo, capfd):  # noqa: F811
+def test_the_documentation_shows_what_happens(demo, capfd):
     text = (Path(__file__).parents[2] / "docs" / "guides" / "compare.md").read_text(encoding="utf-8")
     code, shown = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
     exec(code, {})
@@ -315,7 +314,7 @@ def test_trec_covid_143_runs():
     assert found.table().rows[0][1].best
 
 
-def test_details_are_gathered_only_where_asked_for(demo):  # noqa: F811
+def test_details_are_gathered_only_where_asked_for(demo):
     usual, asked = (gradely.compare("qrels.txt", RUNS, ["AP"], **details) for details in ({}, {"details": True}))
     gathered = [{e.details is not None for e in found.board.evaluations.values()} for found in (usual, asked)]
     assert gathered == [{False}, {True}]

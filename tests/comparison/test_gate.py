@@ -14,7 +14,6 @@ from gradely.comparison.plan import detectable_effect, power_of
 from gradely.comparison.tests import adjust
 from gradely.data import read_qrels
 from gradely.data.source import Source
-from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 
 QRELS = {f"q{i}": {"d": 1} for i in range(12)}
 
@@ -265,7 +264,7 @@ def test_a_better_run_passes_however_significant():
     assert made.losers("RR").rows == []
 
 
-def test_numbers_are_those_of_compare(demo):  # noqa: F811
+def test_numbers_are_those_of_compare(demo):
     made = gradely.gate("qrels.txt", "popular.run", "lexical.run", ["nDCG@10", "AP"], max_drop={"AP": 0.02})
     pairs = gradely.compare(
         "qrels.txt", {"new": "popular.run", "old": "lexical.run"}, ["nDCG@10", "AP"], family="all"
@@ -313,7 +312,7 @@ def test_the_caption_says_how_it_was_decided(measures, options, words):
     assert words in caption and caption.endswith("precision: double.")
 
 
-def test_limits_have_names_of_any_spelling(demo):  # noqa: F811
+def test_limits_have_names_of_any_spelling(demo):
     made = gradely.gate(
         "qrels.txt", "dense.run", "lexical.run", ["ndcg_cut_10", "MAP"], max_drop={"nDCG@10": 0.5, "map": 0.1}
     )
@@ -356,7 +355,7 @@ def test_too_few_queries_for_the_limit_are_noted():
     assert not any("power" in str(note) for note in gradely.gate(QRELS, LOWER, FIRST, ["RR"], max_drop=0.9).notes)
 
 
-def test_the_measures_are_those_of_the_saved_scores(demo, capfd):  # noqa: F811
+def test_the_measures_are_those_of_the_saved_scores(demo, capfd):
     assert call("lexical.run", "--save", "old.json", "-m", "P@5", "-m", "AP") == 0
     assert call("dense.run", "--baseline", "old.json", "--format", "json") == 0
     found = json.loads(capfd.readouterr().out.split("compared\n")[1])
@@ -385,7 +384,7 @@ def test_what_a_gate_cannot_take_is_refused(options, words):
         gradely.gate(QRELS, FIRST, FIRST, ["RR"], **options)
 
 
-def test_saved_scores_say_the_same_as_the_run(demo):  # noqa: F811
+def test_saved_scores_say_the_same_as_the_run(demo):
     run = gradely.gate("qrels.txt", "popular.run", "lexical.run", ["nDCG@10", "AP"])
     (demo / "old.json").write_text(gradely.keep_scores("qrels.txt", "lexical.run", ["AP", "P@5", "nDCG@10"]).text())
     for baseline in ("old.json", demo / "old.json", read_saved(Source("old.json"))):
@@ -449,7 +448,7 @@ def call(*arguments):
     return cli(["gate", "qrels.txt", *arguments])
 
 
-def test_exit_codes_of_the_command(demo, capfd):  # noqa: F811
+def test_exit_codes_of_the_command(demo, capfd):
     assert call("dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "0.01") == 0
     assert capfd.readouterr().out.startswith("Passed: it is undecided whether dense is worse than lexical")
     assert call("dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "0.01", "--undecided", "fail") == 1
@@ -468,7 +467,7 @@ def test_exit_codes_of_the_command(demo, capfd):  # noqa: F811
     assert call("none.run", "--baseline", "lexical.run") == 2
 
 
-def test_limits_on_the_command_line(demo, capfd):  # noqa: F811
+def test_limits_on_the_command_line(demo, capfd):
     limits = ["--max-drop", "0.5", "--max-drop", "AP(rel=2)=0.05"]
     assert (
         call("popular.run", "--baseline", "lexical.run", "-m", "P@5", "-m", "AP(rel=2)", *limits, "--format", "json")
@@ -479,7 +478,7 @@ def test_limits_on_the_command_line(demo, capfd):  # noqa: F811
     assert found["passed"] is False and len(found["losers"]["P@5"]) == 10
 
 
-def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):  # noqa: F811
+def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):
     assert call("lexical.run", "--save", "old.json", "-m", "AP") == 0
     assert capfd.readouterr().out == "old.json: the scores of lexical; nothing was compared\n"
     first = (demo / "old.json").read_text()
@@ -491,7 +490,7 @@ def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):  # 
     assert kept.values[:, 0].tolist() == gradely.evaluate("qrels.txt", "dense.run", ["AP"]).values[:, 0].tolist()
 
 
-def test_the_summary_lists_the_queries_that_lost_most(demo, capfd):  # noqa: F811
+def test_the_summary_lists_the_queries_that_lost_most(demo, capfd):
     assert call("popular.run", "--baseline", "lexical.run", "-m", "AP", "--summary", "gate.md") == 1
     text = (demo / "gate.md").read_text()
     assert text.startswith("## ❌ Failed: popular is worse than lexical by more than allowed: AP fell by 0.3060, more")
@@ -527,7 +526,7 @@ def test_hostile_names_stay_text_in_the_summary(tmp_path, monkeypatch, capfd):
         (["-", "--baseline", "-"], "read only once"),
     ],
 )
-def test_wrong_calls_end_with_one_line_and_code_2(demo, capfd, arguments, message):  # noqa: F811
+def test_wrong_calls_end_with_one_line_and_code_2(demo, capfd, arguments, message):
     assert call(*arguments) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and message in err

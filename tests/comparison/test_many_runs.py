@@ -17,19 +17,12 @@ import gradely
 from gradely.cli.main import run
 from gradely.comparison.correlate import Draw, Pools, select_few_high, stack
 from gradely.comparison.kendall import correlations, kendall, meaning, signs, tau_ap, tau_of_signs
-from gradely.data.demo import collection
 from gradely.measures.names import parse_all
 
 MEASURES = ["AP", "nDCG@5", "xGAP", "bpref", "Judged@3"]
 
 
-@pytest.fixture
-def demo(tmp_path, monkeypatch):
-    """Work in a folder with the demo collection."""
-    monkeypatch.chdir(tmp_path)
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    return ["dense.run", "lexical.run", "popular.run"]
+DEMO = ["dense.run", "lexical.run", "popular.run"]
 
 
 def plain_tau_ap(x, y):
@@ -82,21 +75,21 @@ def test_tau_ap_is_the_mean_over_all_orders_of_tied_systems(values):
 
 @pytest.mark.parametrize("policies", [{}, {"ties": "trec"}, {"ties": "worst"}, {"judged_only": True}])
 def test_together_each_run_scores_as_it_does_alone(demo, policies):
-    stacked = stack(gradely.evaluate_runs("qrels.txt", demo, ["AP"], **policies))
-    for values, path in zip(stacked.values(parse_all(MEASURES)), demo, strict=True):
+    stacked = stack(gradely.evaluate_runs("qrels.txt", DEMO, ["AP"], **policies))
+    for values, path in zip(stacked.values(parse_all(MEASURES)), DEMO, strict=True):
         assert np.array_equal(values, gradely.evaluate("qrels.txt", path, MEASURES, **policies).values)
 
 
 @pytest.mark.parametrize("ties", ["expected", "trec"])
 def test_smaller_pools_score_as_if_only_they_had_been_judged(demo, ties):
-    systems = stack(gradely.evaluate_runs("qrels.txt", demo, ["AP"], ties=ties))
+    systems = stack(gradely.evaluate_runs("qrels.txt", DEMO, ["AP"], ties=ties))
     kept = Draw(systems.qrels, (1, 2)).sample(0.4)
     fitted = {name: measure.fit(systems.qrels.levels) for name, measure in parse_all(MEASURES).items()}
     rest = {q: {} for q in systems.qrels.queries}
     for i, query in enumerate(systems.qrels.queries):
         rows = range(systems.qrels.start[i], systems.qrels.start[i + 1])
         rest[query] = {systems.qrels.docs[j]: systems.qrels.grade[j] for j in rows if kept[j]}
-    for values, path in zip(systems.with_judgments(kept).values(fitted), demo, strict=True):
+    for values, path in zip(systems.with_judgments(kept).values(fitted), DEMO, strict=True):
         alone = gradely.evaluate(rest, path, list(fitted.values()), ties=ties)
         assert np.array_equal(values, alone.values)
 
@@ -208,15 +201,15 @@ def test_what_f14_says_of_a_tau(tau, said):
 
 
 def test_the_summary_counts_what_tau_says(demo):
-    found = gradely.correlate("qrels.txt", demo, ["AP", "nDCG@10", "RR"])
+    found = gradely.correlate("qrels.txt", DEMO, ["AP", "nDCG@10", "RR"])
     pairs = [found.tau[0, 1], found.tau[0, 2], found.tau[1, 2]]
     assert f"{sum(tau > 0.9 for tau in pairs)} of 3 pairs of measures are equivalent" in found.summary()
     assert "below 0.8 a noticeable change" in found.summary()
-    shrunk = gradely.pools("qrels.txt", demo, ["AP"], rates=[1.0, 0.1], repeat=2)
+    shrunk = gradely.pools("qrels.txt", DEMO, ["AP"], rates=[1.0, 0.1], repeat=2)
     assert "1 of 1 measure, from 0.1 of the pool, is equivalent" in shrunk.summary()
-    shrunk = gradely.pools("qrels.txt", demo, ["AP", "AP@100"], rates=[1.0], repeat=2)
+    shrunk = gradely.pools("qrels.txt", DEMO, ["AP", "AP@100"], rates=[1.0], repeat=2)
     assert "2 of 2 measures, from 1 of the pool, are equivalent" in shrunk.summary()
-    assert "1 of 1 pair of measures is" in gradely.correlate("qrels.txt", demo, ["AP", "AP@100"]).summary()
+    assert "1 of 1 pair of measures is" in gradely.correlate("qrels.txt", DEMO, ["AP", "AP@100"]).summary()
 
 
 def test_grades_may_vanish_where_no_document_must_stay():
@@ -231,8 +224,8 @@ def test_grades_may_vanish_where_no_document_must_stay():
 
 
 def test_correlate_gives_matrices_frames_and_a_chart(demo):
-    found = gradely.correlate("qrels.txt", demo, ["AP", "nDCG@10", "P@5"])
-    means = np.array([[gradely.evaluate("qrels.txt", path, [m]).mean()[m] for m in found.measures] for path in demo])
+    found = gradely.correlate("qrels.txt", DEMO, ["AP", "nDCG@10", "P@5"])
+    means = np.array([[gradely.evaluate("qrels.txt", path, [m]).mean()[m] for m in found.measures] for path in DEMO])
     assert found.means == pytest.approx(means)
     assert found.tau[0, 1] == found.tau[1, 0] == pytest.approx(kendall(means[:, 0], means[:, 1]))
     assert found.tau_ap[0, 1] == pytest.approx(tau_ap(means[:, 0], means[:, 1]))
@@ -247,12 +240,12 @@ def test_correlate_gives_matrices_frames_and_a_chart(demo):
 def test_a_query_policy_that_is_not_theirs_is_refused(demo, work):
     """All runs need the same queries; `queries` once ended in an error of some inner function."""
     with pytest.raises(gradely.InputError, match="queries='both': runs are ranked by the same queries"):
-        work("qrels.txt", demo, ["AP"], queries="both")
+        work("qrels.txt", DEMO, ["AP"], queries="both")
 
 
 def test_pools_give_one_line_per_measure(demo):
     found, again = (
-        gradely.pools("qrels.txt", demo, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
+        gradely.pools("qrels.txt", DEMO, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)
     )
     assert found.tau.shape == (4, 2, 2) and (found.tau[:, 0] == 1).all()
     records = found.records()
@@ -266,7 +259,7 @@ def test_pools_give_one_line_per_measure(demo):
 @pytest.mark.parametrize("command", ["correlate", "pools"])
 def test_the_commands_speak_every_format(demo, capfd, command):
     def said(*options):
-        assert run([command, "qrels.txt", *demo, "-m", "AP", "-m", "P@5", *options]) == 0
+        assert run([command, "qrels.txt", *DEMO, "-m", "AP", "-m", "P@5", *options]) == 0
         return capfd.readouterr()
 
     text = said().out
@@ -301,10 +294,10 @@ def test_where_all_systems_tie_there_is_no_tau(demo, capfd, command):
     """No system of the demo lacks a relevant document for these topics."""
     qrels = {"q01": gradely.read_qrels("qrels.txt").labels("q01")}
     Path("one.json").write_text(json.dumps(qrels))
-    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP", "--format", "json"]) == 0
+    assert run([command, "one.json", *DEMO, "-m", "Success", "-m", "AP", "--format", "json"]) == 0
     values = json.loads(capfd.readouterr().out)["values"]
     assert values[0]["tau"] is None and values[-1]["tau"] is not None
-    assert run([command, "one.json", *demo, "-m", "Success", "-m", "AP"]) == 0
+    assert run([command, "one.json", *DEMO, "-m", "Success", "-m", "AP"]) == 0
     assert "-" in capfd.readouterr().out.splitlines()[2].split()
 
 

@@ -9,7 +9,6 @@ from scipy import integrate, special, stats
 import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.plan import detectable_effect, effect_interval, plan_pairs, power_of, queries_needed
-from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_answers import pairwise
 from tests.comparison.test_significance import column
 
@@ -82,7 +81,7 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
     assert len(alone.to_frame("polars")) == 0
 
 
-def test_many_pairs_are_planned_for_with_bonferroni(demo):  # noqa: F811
+def test_many_pairs_are_planned_for_with_bonferroni(demo):
     runs = {name: f"{name}.run" for name in ("popular", "dense", "lexical")}
     every, alone = (gradely.plan("qrels.txt", runs, ["AP"], correction=kind) for kind in ("bonferroni", "none"))
     for one, other in zip(every.rows, alone.rows, strict=True):
@@ -96,7 +95,7 @@ def test_many_pairs_are_planned_for_with_bonferroni(demo):  # noqa: F811
     assert against.to_frame("polars").columns[-4:] == ["queries_for", "for_low", "for_high", "power_for"]
 
 
-def test_the_command(demo, capfd):  # noqa: F811
+def test_the_command(demo, capfd):
     files = ["plan", "qrels.txt", "dense.run", "lexical.run", "-m", "AP"]
     assert cli([*files, "--difference", "0.02"]) == 0
     text = capfd.readouterr().out
@@ -121,7 +120,7 @@ def test_the_command(demo, capfd):  # noqa: F811
         (["--baseline", "bm25"], "no run 'bm25'"),
     ],
 )
-def test_wrong_plans(demo, capfd, options, message):  # noqa: F811
+def test_wrong_plans(demo, capfd, options, message):
     assert cli(["plan", "qrels.txt", "dense.run", "lexical.run", *options]) == 2
     out, err = capfd.readouterr()
     assert out == "" and err.count("\n") == 1 and message in err

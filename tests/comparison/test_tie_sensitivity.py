@@ -28,14 +28,13 @@ from gradely.data.tie_counts import (
 )
 from gradely.evaluation.result import MOST
 from gradely.settings import Settings
-from tests.cli.test_cli import demo  # noqa: F401 - a fixture
 from tests.comparison.test_compare import FILES, RUNS
 from tests.shared_data import DATA, needs
 
 QRELS = {"q": {"a": 1, "b": 0, "c": 0}}
 
 
-def test_orders_are_what_the_policies_give(demo):  # noqa: F811
+def test_orders_are_what_the_policies_give(demo):
     found = gradely.tie_sensitivity("qrels.txt", RUNS, ["nDCG@10", "AP"])
     for each in found.runs:
         for measure, orders in each.orders.items():
@@ -102,7 +101,7 @@ def test_a_real_run_of_half_precision_is_nearly_all_tied():
     assert (round(found.share, 3), found.stored, found.half) == (0.985, "3 decimals", 0)
 
 
-def test_the_command(demo, capfd):  # noqa: F811
+def test_the_command(demo, capfd):
     assert cli(["ties", *FILES, "-m", "nDCG@10"]) == 0
     text = capfd.readouterr().out
     assert "whole numbers" in text and "half precision" in text
@@ -123,7 +122,7 @@ def test_the_command(demo, capfd):  # noqa: F811
     assert "No pair of runs changes places" in capfd.readouterr().out
 
 
-def test_frames(demo):  # noqa: F811
+def test_frames(demo):
     frame = gradely.tie_sensitivity("qrels.txt", RUNS, ["AP"]).to_frame("polars")
     assert frame.columns == ["measure", "run", "trec", "worst", "expected", "best"]
 

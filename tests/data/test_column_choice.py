@@ -7,10 +7,10 @@ import pytest
 import gradely
 from gradely import DataError, InputError
 from gradely.cli.main import run as cli
-from tests.data.test_formats import GRADED, MEASURES, QRELS, RUN, file, frame, lines, notes, values  # noqa: F401 - file is a fixture
+from tests.data.test_formats import GRADED, MEASURES, QRELS, RUN, frame, lines, notes, values
 
 
-def test_a_column_of_numbers_that_nobody_claims_is_an_error(file, tmp_path):  # noqa: F811
+def test_a_column_of_numbers_that_nobody_claims_is_an_error(file, tmp_path):
     names = ("question_id", "chunk_id", "judge_score")
     table = frame(QRELS, *names)
     table.to_csv(tmp_path / "q.csv", index=False)
@@ -35,7 +35,7 @@ def test_numbers_that_are_no_labels_are_left_aside():
         values(clicked, RUN)
 
 
-def test_every_row_is_relevant_on_the_command_line(file, capfd):  # noqa: F811
+def test_every_row_is_relevant_on_the_command_line(file, capfd):
     qrels = str(file("q.csv", "question_id,chunk_id,judge_score\nq1,d1,2\nq2,d4,0\n"))
     run = str(file("run.json", RUN))
     assert cli(["evaluate", qrels, run, "-m", "RR"]) == 2
@@ -44,7 +44,7 @@ def test_every_row_is_relevant_on_the_command_line(file, capfd):  # noqa: F811
     assert capfd.readouterr().out.splitlines()[1] == "run,0.75"
 
 
-def test_a_role_that_is_not_known_is_refused_though_no_column_has_a_name(file, capfd):  # noqa: F811
+def test_a_role_that_is_not_known_is_refused_though_no_column_has_a_name(file, capfd):
     qrels, run = str(file("qrels.txt", "q1 0 d1 1\n")), str(file("a.run", "q1 Q0 d1 1 0.5 a\n"))
     assert cli(["evaluate", qrels, run, "-m", "RR", "--columns", "docid=d"]) == 2
     assert "no column 'docid' to name: use query, document, label" in capfd.readouterr().err
@@ -120,7 +120,7 @@ def test_several_runs_in_one_table_are_noticed(tmp_path, suffix):
 
 
 @pytest.mark.parametrize("name", ["annotator", "worker_id"])
-def test_several_raters_in_one_table_lead_to_the_command_that_merges_them(file, tmp_path, name, capfd):  # noqa: F811
+def test_several_raters_in_one_table_lead_to_the_command_that_merges_them(file, tmp_path, name, capfd):
     path = file("labels.csv", f"qid,docno,label,{name}\nq,a,1,ann\nq,a,0,bob\n")
     merge = "gradely judges --qrels FILE --merge mean -o merged.qrels"
     for qrels in (path, pd.read_csv(path)):
@@ -136,6 +136,6 @@ def test_names_that_end_like_ids_may_hold_labels():
         gradely.read_qrels([{"user_id": "u", "item_id": "i", "paid": 0}])
 
 
-def test_a_column_that_is_there_twice_is_refused_without_a_role_to_say(file):  # noqa: F811
+def test_a_column_that_is_there_twice_is_refused_without_a_role_to_say(file):
     with pytest.raises(InputError, match="duplicate column 'docno'; rename or drop one"):
         gradely.read_qrels(file("q.csv", "qid,docno,docno,label\nq,a,a,1\n"))

@@ -7,11 +7,10 @@ import pytest
 import gradely
 from gradely import DataError
 from gradely.cli.main import run as cli
-from tests.data.test_formats import file  # noqa: F401 - a fixture
 
 
 @pytest.mark.parametrize(("duplicates", "rr"), [("max", 1.0), ("sum", 1.0), ("first", 0.5)])
-def test_duplicates_of_runs(file, tmp_path, duplicates, rr, capfd):  # noqa: F811
+def test_duplicates_of_runs(file, tmp_path, duplicates, rr, capfd):
     passages = [("q1", "d1", 0.1), ("q1", "x", 0.5), ("q1", "d1", 0.9)]
     table = pd.DataFrame(passages, columns=["qid", "docno", "score"])
     table.to_csv(tmp_path / "run.csv", index=False)

@@ -46,19 +46,6 @@ def notes(qrels, run, **options):
     return " ".join(note.text for note in gradely.evaluate(qrels, run, MEASURES, **options).notes)
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Return a function that writes a file and returns its path."""
-
-    def write(name, content):
-        path = tmp_path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content if isinstance(content, str) else json.dumps(content))
-        return path
-
-    return write
-
-
 def lines(records):
     return "".join(f"{json.dumps(record)}\n" for record in records)
 

@@ -47,18 +47,6 @@ def check(qrels=QRELS, run=RUN):
     assert gradely.evaluate(qrels, run, MEASURES).per_query() == EXPECTED
 
 
-@pytest.fixture
-def file(tmp_path):
-    """Return a function that writes a file and returns its path."""
-
-    def write(name, content):
-        path = tmp_path / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return path
-
-    return write
-
-
 def test_tsv_without_a_header_is_trec_text(file):
     check(file("qrels.tsv", trec_qrels("\t")), file("run.tsv", trec_run("\t")))
 

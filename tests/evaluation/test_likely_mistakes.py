@@ -10,7 +10,7 @@ import pytest
 
 import gradely
 from gradely import InputError
-from tests.data.test_formats import PREDICTIONS, QRELS, RUN, file, frame, values  # noqa: F401 - file is a fixture
+from tests.data.test_formats import PREDICTIONS, QRELS, RUN, frame, values
 from tests.shared_data import DATA, needs, runs
 
 
@@ -243,7 +243,7 @@ def test_real_labels_and_runs_that_fit_them_are_no_mistake():
     assert swapped(real, {"q": {"a": 20, "b": 11}}) == []
 
 
-def test_swapped_files_are_named(file):  # noqa: F811
+def test_swapped_files_are_named(file):
     qrels, run = file("q", "q1 0 d1 1\n"), file("r", "q1 Q0 d1 1 0.5 t\n")
     with pytest.raises(InputError, match=r"r:1: 6 fields instead of 4.*looks like a run, and qrels come first"):
         values(run, qrels)
@@ -257,7 +257,7 @@ def test_swapped_files_are_named(file):  # noqa: F811
         values(QRELS, file("q.csv", "qid,docno,relevance\nq1,d1,1\n"))
 
 
-def test_runs_without_scores_are_no_qrels(file):  # noqa: F811
+def test_runs_without_scores_are_no_qrels(file):
     says = r"a rank without a label looks like a run, and qrels come first; if every row is relevant, .*label="
     ranks = {"q1": {"d1": 1, "d2": 2}}
     ranked = file("r.csv", "qid,docno,rank\nq1,d1,1\nq1,d2,2\n")
@@ -270,7 +270,7 @@ def test_runs_without_scores_are_no_qrels(file):  # noqa: F811
     assert values(QRELS, file("one.jsonl", '{"qid": "q1", "docno": "d1", "rank": 1, "score": 0.5}'))
 
 
-def test_results_without_scores_are_relevant_documents_and_the_note_names_no_rank(file):  # noqa: F811
+def test_results_without_scores_are_relevant_documents_and_the_note_names_no_rank(file):
     results = [{"query_id": "q1", "results": ["d1", "d2"]}, {"query_id": "q2", "results": ["d4"]}]
     lines = "".join(f"{json.dumps(one)}\n" for one in results)
     for qrels in (file("n.json", json.dumps(results)), file("n.jsonl", lines), results):
@@ -279,7 +279,7 @@ def test_results_without_scores_are_relevant_documents_and_the_note_names_no_ran
         assert list(gradely.read_run(qrels).scores["q1"].values()) == [-1, -2]
 
 
-def test_predictions_of_mteb_are_no_qrels(file):  # noqa: F811
+def test_predictions_of_mteb_are_no_qrels(file):
     says = "holds predictions of MTEB, which are a run; give qrels, with the documents that are relevant"
     for predictions in (PREDICTIONS, file("p.json", json.dumps(PREDICTIONS))):
         with pytest.raises(InputError, match=says):

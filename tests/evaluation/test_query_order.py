@@ -8,17 +8,11 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.data.demo import collection
 
 MEASURES = ["-m", "nDCG@10", "-m", "AP"]
 
 
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    return ["qrels.txt", "dense.run", "lexical.run"]
+FILES = ["qrels.txt", "dense.run", "lexical.run"]
 
 
 def rows_of(capfd, *arguments):
@@ -32,28 +26,28 @@ def values(run, measure):
 
 @pytest.mark.parametrize(("option", "sign"), [("--worst", 1), ("--best", -1)])
 @pytest.mark.parametrize("measure", ["nDCG@10", "AP"])
-def test_the_worst_and_the_best_queries(files, capfd, option, sign, measure):
-    rows = rows_of(capfd, *files, *MEASURES, "-q", "--sort", measure, option, "5")
+def test_the_worst_and_the_best_queries(demo, capfd, option, sign, measure):
+    rows = rows_of(capfd, *FILES, *MEASURES, "-q", "--sort", measure, option, "5")
     for run in ("dense", "lexical"):
         known = values(run, measure)
         expected = sorted(known, key=lambda query: (sign * known[query], query))[:5]
         assert [row["query"] for row in rows if row["run"] == run] == expected
 
 
-def test_without_a_number_all_queries_are_sorted_by_the_first_measure(files, capfd):
-    rows = rows_of(capfd, *files[:2], *MEASURES, "--sort", "ndcg_cut_10")
+def test_without_a_number_all_queries_are_sorted_by_the_first_measure(demo, capfd):
+    rows = rows_of(capfd, *FILES[:2], *MEASURES, "--sort", "ndcg_cut_10")
     known = values("dense", "nDCG@10")
     assert [row["query"] for row in rows] == sorted(known, key=lambda query: (known[query], query))
 
 
-def test_the_largest_losses_against_a_baseline(files, capfd):
-    rows = rows_of(capfd, *files, *MEASURES, "--baseline", "lexical.run", "--worst", "4")
+def test_the_largest_losses_against_a_baseline(demo, capfd):
+    rows = rows_of(capfd, *FILES, *MEASURES, "--baseline", "lexical.run", "--worst", "4")
     dense, lexical = values("dense", "nDCG@10"), values("lexical", "nDCG@10")
     losses = {query: dense[query] - lexical[query] for query in dense}
     expected = sorted(losses, key=lambda query: (losses[query], query))[:4]
     assert [(row["run"], row["query"]) for row in rows] == [("dense", query) for query in expected]
     assert [float(row["nDCG@10 against lexical"]) for row in rows] == [losses[query] for query in expected]
-    assert cli(["evaluate", *files, *MEASURES, "--baseline", "lexical", "--best", "1", "--format", "json"]) == 0
+    assert cli(["evaluate", *FILES, *MEASURES, "--baseline", "lexical", "--best", "1", "--format", "json"]) == 0
     (run,) = json.loads(capfd.readouterr().out)["runs"]
     best = max(losses, key=lambda query: losses[query])
     assert {query: row["difference"] for query, row in run["queries"].items()} == {best: losses[best]}
@@ -78,20 +72,20 @@ def test_a_query_that_the_baseline_lacks_comes_last(tmp_path, capfd):
         (["--worst", "0"], "0 is not in the range x>=1"),
     ],
 )
-def test_what_makes_no_sense_is_refused(files, capfd, arguments, message):
-    assert cli(["evaluate", *files, *MEASURES, *arguments]) == 2
+def test_what_makes_no_sense_is_refused(demo, capfd, arguments, message):
+    assert cli(["evaluate", *FILES, *MEASURES, *arguments]) == 2
     error = capfd.readouterr().err
     assert message in error and error.count("\n") == 1
 
 
-def test_one_run_cannot_be_its_own_baseline(files, capfd):
-    assert cli(["evaluate", *files[:2], "--baseline", "dense"]) == 2
+def test_one_run_cannot_be_its_own_baseline(demo, capfd):
+    assert cli(["evaluate", *FILES[:2], "--baseline", "dense"]) == 2
     assert "give another run" in capfd.readouterr().err
 
 
-def test_means_alone_make_no_row_per_query(files, capfd, monkeypatch):
+def test_means_alone_make_no_row_per_query(demo, capfd, monkeypatch):
     """Rows of a million queries, which nobody had asked for, took 300 MB and a third of the time."""
     monkeypatch.setattr(gradely.Scores, "rows", lambda _: pytest.fail("rows were made"))
     for form in ("json", "csv", "table", "markdown"):
-        assert cli(["evaluate", *files, *MEASURES, "--format", form]) == 0
+        assert cli(["evaluate", *FILES, *MEASURES, "--format", form]) == 0
     assert "dense" in capfd.readouterr().out

@@ -7,7 +7,6 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.data.demo import collection
 from gradely.evaluation import label_bounds
 from gradely.evaluation.label_bounds import KINDS
 from gradely.evaluation.label_ranges import Range
@@ -574,14 +573,6 @@ def test_judging_is_simulated_for_two_runs_by_one_measure():
         gradely.simulate_judging(qrels, {"a": run, "b": run}, ["AP", "P@2"])
     same = gradely.simulate_judging(qrels, {"a": run, "b": run}, "P@2")
     assert same.summary().startswith("The pair of runs is decided by P@2 after 0 of 1 judgment ")
-
-
-@pytest.fixture
-def demo(tmp_path, monkeypatch):
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
 
 
 RUNS = ["lexical.run", "popular.run"]

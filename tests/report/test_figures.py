@@ -8,7 +8,6 @@ import pytest
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.data.demo import collection
 from gradely.report.charts import KINDS
 from tests.hostile import HOSTILE
 
@@ -16,12 +15,7 @@ RUNS = ["dense.run", "lexical.run", "popular.run"]
 MAGIC = {"svg": b"<svg", "pdf": b"%PDF", "png": b"\x89PNG"}
 
 
-@pytest.fixture(autouse=True)
-def demo(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, text in collection().items():
-        (tmp_path / name).write_text(text)
-    return tmp_path
+pytestmark = pytest.mark.usefixtures("demo")
 
 
 def rows_of(chart):

@@ -3,7 +3,7 @@
 import pytest
 
 import gradely
-from tests.browser import browser, violations  # noqa: F401 - a fixture
+from tests.browser import violations
 from tests.judgments.test_judges import collection
 
 
@@ -18,7 +18,7 @@ def page(tmp_path_factory):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_charts_are_drawn_and_axe_finds_nothing(page, browser, scheme):  # noqa: F811
+def test_charts_are_drawn_and_axe_finds_nothing(page, browser, scheme):
     features = [{"name": "prefers-color-scheme", "value": scheme}]
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
     try:

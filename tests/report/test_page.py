@@ -6,7 +6,6 @@ from html.parser import HTMLParser
 import pytest
 
 from gradely.report.page import altair, as_json, chart, labels, render
-from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 
 STORY = """{% extends "page.html" %}{% block main %}
@@ -80,7 +79,7 @@ def test_the_policy_allows_nothing_but_the_pages_own_script_and_style(templates)
     assert page(templates) == html
 
 
-def test_a_browser_enforces_the_policy(templates, tmp_path, browser):  # noqa: F811
+def test_a_browser_enforces_the_policy(templates, tmp_path, browser):
     """Script, style, picture, frame, form and address that are not the page's own are refused, were they in it."""
     injected = (
         "<script>window.pwned = 1</script><img src=x.png><iframe src=x.html></iframe><base href=//evil.example/>"
@@ -119,7 +118,7 @@ def test_long_names_are_cut_and_stay_apart():
     assert len(set(labels(["x" * 10_000, "x" * 9_999, "y", "y"]))) == 4
 
 
-def test_a_browser_draws_it_and_asks_the_network_for_nothing(templates, tmp_path, browser):  # noqa: F811
+def test_a_browser_draws_it_and_asks_the_network_for_nothing(templates, tmp_path, browser):
     (tmp_path / "page.html").write_text(page(templates), encoding="utf-8")
     browser.open(tmp_path / "page.html")
     assert browser.ask("document.querySelectorAll('.chart svg .mark-rect path').length") == len(HOSTILE)
@@ -131,13 +130,13 @@ def test_a_browser_draws_it_and_asks_the_network_for_nothing(templates, tmp_path
     assert browser.requests() == []
 
 
-def test_without_script_charts_are_still_pictures(templates, tmp_path, browser):  # noqa: F811
+def test_without_script_charts_are_still_pictures(templates, tmp_path, browser):
     (tmp_path / "page.html").write_text(page(templates, still=True), encoding="utf-8")
     browser.open(tmp_path / "page.html", script=False)
     assert browser.ask("document.querySelectorAll('noscript svg .mark-rect path').length") == len(HOSTILE)
 
 
-def test_requests_would_be_noticed(tmp_path, browser):  # noqa: F811
+def test_requests_would_be_noticed(tmp_path, browser):
     (tmp_path / "page.html").write_text(
         "<script>gradely = { view: () => ({ runAsync: () => 1 }) }</script><img src=x.png>"
     )

@@ -13,7 +13,6 @@ from gradely.install import install_extra
 from gradely.report import data, page
 from gradely.report.comparison import card
 from gradely.tables import format_p
-from tests.browser import browser  # noqa: F401 - a fixture
 from tests.hostile import HOSTILE
 from tests.report.test_page import Scripts
 
@@ -68,16 +67,16 @@ def test_a_page_of_signed_ranks_says_which_run_they_favour():
     assert data.pair_data(usual.pairwise, usual.influence, complete=True)["favours"] is None
 
 
-def text_of(browser, selector):  # noqa: F811
+def text_of(browser, selector):
     return browser.ask("[...document.querySelectorAll(arguments[0])].map((e) => e.textContent)", selector)
 
 
-def choose(browser, name, value):  # noqa: F811
+def choose(browser, name, value):
     browser.driver.find_element("xpath", f"//select[@id='{name}']/option[.='{value}']").click()
     browser.settle()
 
 
-def pick(browser, name, text):  # noqa: F811
+def pick(browser, name, text):
     """Type into a picker of runs, as people do."""
     field = browser.driver.find_element("id", name)
     field.click()
@@ -85,7 +84,7 @@ def pick(browser, name, text):  # noqa: F811
     browser.settle()
 
 
-def test_the_page_holds_the_numbers_without_script(demo, browser):  # noqa: F811
+def test_the_page_holds_the_numbers_without_script(demo, browser):
     folder, compared = demo
     browser.open(folder / "page.html", script=False)
     cells = text_of(browser, "#leaders tbody td:not(:nth-last-child(-n+3))")
@@ -98,14 +97,14 @@ def test_the_page_holds_the_numbers_without_script(demo, browser):  # noqa: F811
     assert visible == 0
 
 
-def test_the_page_is_drawn_without_errors_and_without_network(demo, browser):  # noqa: F811
+def test_the_page_is_drawn_without_errors_and_without_network(demo, browser):
     browser.open(demo[0] / "page.html")
     drawn = browser.ask("[...document.querySelectorAll('[data-chart]')].map((e) => !!e.querySelector('svg path'))")
     assert drawn == [True] * 8
     assert browser.console() == [] and browser.requests() == []
 
 
-def test_the_leaderboard_is_sorted_by_a_click(demo, browser):  # noqa: F811
+def test_the_leaderboard_is_sorted_by_a_click(demo, browser):
     browser.open(demo[0] / "page.html")
     means = demo[1].mean()
     heads = browser.driver.find_elements("css selector", "#leaders thead button")
@@ -119,7 +118,7 @@ def test_the_leaderboard_is_sorted_by_a_click(demo, browser):  # noqa: F811
     assert text_of(browser, "#leaders tbody th") == ["dense", "lexical", "popular"]
 
 
-def test_two_runs_are_chosen_and_turned_around(demo, browser):  # noqa: F811
+def test_two_runs_are_chosen_and_turned_around(demo, browser):
     folder, compared = demo
     browser.open(folder / "page.html")
     pairs = {(pair.measure, pair.first, pair.second): pair for pair in compared.pairs}
@@ -142,7 +141,7 @@ def test_two_runs_are_chosen_and_turned_around(demo, browser):  # noqa: F811
     assert all(float(shown[query]) == pytest.approx(value["AP"], abs=5.1e-5) for query, value in values.items())
 
 
-def test_a_query_shows_its_rankings_rank_by_rank(demo, browser):  # noqa: F811
+def test_a_query_shows_its_rankings_rank_by_rank(demo, browser):
     folder, _ = demo
     browser.open(folder / "page.html")
     button = browser.driver.find_element("xpath", "//table[@id='queries']//button[.='q05']")
@@ -160,7 +159,7 @@ def test_a_query_shows_its_rankings_rank_by_rank(demo, browser):  # noqa: F811
 
 
 @pytest.mark.parametrize("width", [1400, 390])
-def test_it_fits_the_screen(demo, browser, width):  # noqa: F811
+def test_it_fits_the_screen(demo, browser, width):
     emulate = lambda **how: browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", how)
     emulate(width=width, height=800, deviceScaleFactor=1, mobile=width < 500)
     browser.open(demo[0] / "page.html")
@@ -169,7 +168,7 @@ def test_it_fits_the_screen(demo, browser, width):  # noqa: F811
     browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
-def test_hostile_names_do_no_harm(hostile, browser):  # noqa: F811
+def test_hostile_names_do_no_harm(hostile, browser):
     parser = Scripts()
     parser.feed(hostile.read_text(encoding="utf-8"))
     assert sum(tag == "script" for tag, _ in parser.tags) == 5

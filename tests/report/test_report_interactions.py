@@ -15,7 +15,7 @@ from gradely.data.texts import select_texts
 from gradely.report import data
 from gradely.report.page import effect_text, format_signed
 from gradely.tables import format_p
-from tests.browser import browser, violations  # noqa: F401 - browser is a fixture
+from tests.browser import violations
 from tests.hostile import HOSTILE
 from tests.report.test_report import MEASURES, choose, demo, pick, text_of  # noqa: F401 - demo is a fixture
 from tests.shared_data import DATA, needs
@@ -48,7 +48,7 @@ def many_runs(count, queries=8, seed=5):
     return qrels, runs
 
 
-def pair_rows(browser):  # noqa: F811
+def pair_rows(browser):
     return [row.split("\t") for row in browser.ask("document.querySelector('#pair tbody').innerText").split("\n")]
 
 
@@ -94,7 +94,7 @@ def test_equivalence_is_shown_where_a_region_is_given(demo, browser, tmp_path): 
     assert pair_rows(browser)[0][9:] == [verdict, " / ".join(chances)]
 
 
-def test_an_infinite_effect_keeps_its_sign(browser, tmp_path):  # noqa: F811
+def test_an_infinite_effect_keeps_its_sign(browser, tmp_path):
     qrels = {f"q{i}": {"a": 1} for i in range(5)}
     runs = {"bad": {q: ["x", "a"] for q in qrels}, "good": {q: ["a", "x"] for q in qrels}}
     path, _ = save_page(tmp_path, qrels, runs, ["RR"], baseline="good")
@@ -105,7 +105,7 @@ def test_an_infinite_effect_keeps_its_sign(browser, tmp_path):  # noqa: F811
     assert "−∞" in text_of(browser, "#pairs tbody td")
 
 
-def test_what_was_tested_is_never_called_untested(browser, tmp_path, monkeypatch):  # noqa: F811
+def test_what_was_tested_is_never_called_untested(browser, tmp_path, monkeypatch):
     qrels, runs = many_runs(4)
     monkeypatch.setattr(data, "VALUES", 4 * 2 * 4)  # 4 of 8 queries
     path, compared = save_page(tmp_path, qrels, runs, ["AP", "RR"])
@@ -139,7 +139,7 @@ def test_a_cell_of_the_matrix_chooses_the_pair(demo, opened):  # noqa: F811
     assert opened.ask("document.querySelector('#matrix-table [aria-pressed=true]').textContent") == rows[2][2]
 
 
-def test_many_runs_have_a_picture_of_the_matrix(browser, tmp_path):  # noqa: F811
+def test_many_runs_have_a_picture_of_the_matrix(browser, tmp_path):
     path, compared = save_page(tmp_path, *many_runs(30), ["AP", "RR"])
     browser.open(path)
     box = browser.ask("document.getElementById('matrix-picture').getBoundingClientRect().width")
@@ -182,7 +182,7 @@ def test_one_run_has_its_worst_queries_first(demo, opened):  # noqa: F811
     assert focused == order[1]  # the keyboard goes on from where it was
 
 
-def test_a_document_is_marked_in_both_rankings_with_its_change_of_rank(browser, tmp_path):  # noqa: F811
+def test_a_document_is_marked_in_both_rankings_with_its_change_of_rank(browser, tmp_path):
     qrels = {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
     runs = {"one": {"q": ["a", "b", "c", "e"], "r": ["a"]}, "two": {"q": {"b": 9, "c": 5, "a": 5}, "r": ["a"]}}
     path, _ = save_page(tmp_path, qrels, runs, ["AP"])
@@ -281,7 +281,7 @@ def test_significance_levels_are_steps_from_0(demo):  # noqa: F811
     assert [row["p"] for row in rows] == [float(f"{p:.4g}") for p in (levels[0], *levels)]
 
 
-def download(browser, folder, press):  # noqa: F811
+def download(browser, folder, press):
     """Return the text of the file that pressing a button saves."""
     browser.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": str(folder)})
     before = set(folder.iterdir())
@@ -294,7 +294,7 @@ def download(browser, folder, press):  # noqa: F811
     raise AssertionError("nothing was saved")
 
 
-def press(browser, label):  # noqa: F811
+def press(browser, label):
     found = browser.driver.find_element("css selector", f"button[aria-label='{label}']")
     return lambda: found.send_keys("\ue007")
 
@@ -313,7 +313,7 @@ def test_tables_and_charts_are_saved(demo, opened, tmp_path):  # noqa: F811
     assert name == "leaderboard.svg" and text.startswith("<svg") and ">lexical</text>" in text
 
 
-def test_saved_files_hold_hostile_names_as_text(browser, tmp_path):  # noqa: F811
+def test_saved_files_hold_hostile_names_as_text(browser, tmp_path):
     names = ["=cmd|' /C calc'!A0", 'a,"b"', "50% & $x_1$ \\input{x}"]
     qrels = {f"q{i}": {"a": 1} for i in range(3)}
     runs = {name: {q: ["a", "x"][:: 1 - 2 * (i % 2)] for q in qrels} for i, name in enumerate(names)}
@@ -371,7 +371,7 @@ def test_axe_finds_nothing(demo, browser, scheme, width):  # noqa: F811
 
 
 @needs("trec-covid-round1")
-def test_143_runs_by_6_measures_are_under_3_mb(browser, tmp_path, capfd):  # noqa: F811
+def test_143_runs_by_6_measures_are_under_3_mb(browser, tmp_path, capfd):
     folder = DATA / "trec-covid-round1"
     measures = [word for name in ("nDCG@10", "AP", "P@5", "RR", "bpref", "muAP") for word in ("-m", name)]
     runs = [str(path) for path in sorted((folder / "runs-top100").iterdir())]
@@ -384,7 +384,7 @@ def test_143_runs_by_6_measures_are_under_3_mb(browser, tmp_path, capfd):  # noq
     assert violations(browser) == []
 
 
-def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):  # noqa: F811
+def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):
     for name, text in collection().items():
         (tmp_path / name).write_text(text)
     (tmp_path / "queries.tsv").write_text("".join(f"q{i:02d}\twhat is <b>{i}</b>?\n" for i in range(1, 25)))
@@ -423,7 +423,7 @@ def test_bad_texts_are_refused_in_one_line(demo, tmp_path, capfd, line, message)
     assert message in error and error.count("\n") == 1 and not page.exists()
 
 
-def test_hostile_texts_stay_text(browser, tmp_path):  # noqa: F811
+def test_hostile_texts_stay_text(browser, tmp_path):
     texts = {f"t{i:02d}": text for i, text in enumerate(HOSTILE)}
     qrels = {name: {name: 1} for name in texts}
     runs = {"x": {name: [name, "b"] for name in texts}, "y": {name: ["b", name] for name in texts}}
@@ -459,7 +459,7 @@ def test_back_undoes_a_choice_and_stays_on_the_page(opened):
     assert opened.ask("location.pathname") == address and opened.ask("location.hash") == ""
 
 
-def test_ranks_below_the_top_are_told_from_documents_that_are_not_retrieved(browser, tmp_path):  # noqa: F811
+def test_ranks_below_the_top_are_told_from_documents_that_are_not_retrieved(browser, tmp_path):
     top = [f"x{i}" for i in range(40)]
     qrels = {"q": {"deep": 1, "gone": 2}}
     runs = {"one": {"q": ["deep", "gone", "unjudged", *top]}, "two": {"q": [*top, "deep"]}}
@@ -471,7 +471,7 @@ def test_ranks_below_the_top_are_told_from_documents_that_are_not_retrieved(brow
 
 
 @pytest.mark.parametrize("width", [1280, 1920])
-def test_no_table_is_cut(browser, tmp_path, width):  # noqa: F811
+def test_no_table_is_cut(browser, tmp_path, width):
     qrels, runs = many_runs(9)
     runs = {f"BM25_RM3__output_v2_4096_{name}_2023-09-13T115844": run for name, run in runs.items()}
     path, _ = save_page(tmp_path, qrels, runs, ["nDCG@10", "AP", "RR", "muAP", "P@5", "bpref"])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import gradely
-from tests.browser import browser, violations  # noqa: F401 - a fixture
+from tests.browser import violations
 from tests.comparison.test_suite import SUITE, ranked
 
 
@@ -23,7 +23,7 @@ def pages(tmp_path_factory):
 
 
 @pytest.mark.parametrize(("page", "charts", "width"), [("groups", 2, 1400), ("suite", 2, 390)])
-def test_pages_are_whole_and_open_to_everybody(pages, browser, page, charts, width):  # noqa: F811
+def test_pages_are_whole_and_open_to_everybody(pages, browser, page, charts, width):
     browser.open(pages / f"{page}.html", width=width)
     assert browser.console() == [] and browser.requests() == []
     assert browser.ask("document.querySelectorAll('[data-chart] svg').length") == charts

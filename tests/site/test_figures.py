@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import gradely
-from tests.browser import browser  # noqa: F401 - a fixture
 
 SITE = Path(os.environ.get("GRADELY_SITE", ".")).resolve()
 if "GRADELY_SITE" not in os.environ:
@@ -29,7 +28,7 @@ def by_gradely(groups):
     return {name: float(gradely.parse(name)(batch)[0]) for name in MEASURES}
 
 
-def test_measures_in_the_browser_are_those_of_gradely(browser):  # noqa: F811 - the fixture
+def test_measures_in_the_browser_are_those_of_gradely(browser):
     browser.open(SITE / "understand" / "ties.html")
     rng = np.random.default_rng(0)
     cases = [draw_groups(rng) for _ in range(500)] + [[[0, 0]], [[0]], [[3]]]
@@ -45,7 +44,7 @@ def shown(opened):
     )
 
 
-def test_a_ranking_can_be_dragged_tied_and_relabelled(browser):  # noqa: F811 - the fixture
+def test_a_ranking_can_be_dragged_tied_and_relabelled(browser):
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import Select
 
@@ -76,7 +75,7 @@ def test_a_ranking_can_be_dragged_tied_and_relabelled(browser):  # noqa: F811 - 
     agree()
 
 
-def test_the_triangle_of_users_shows_what_gradely_users_says(browser, tmp_path):  # noqa: F811 - the fixture
+def test_the_triangle_of_users_shows_what_gradely_users_says(browser, tmp_path):
     from gradely.data.demo import RUNS, collection
 
     for name, text in collection().items():
@@ -102,7 +101,7 @@ def test_the_triangle_of_users_shows_what_gradely_users_says(browser, tmp_path):
     )
 
 
-def test_the_sample_report_opens(browser):  # noqa: F811 - the fixture
+def test_the_sample_report_opens(browser):
     browser.open(SITE / "sample-report.html")
     assert browser.console() == [] and browser.requests() == []
     assert json.dumps(browser.ask("document.title")) != '""'

@@ -7,7 +7,7 @@ from urllib.parse import quote_plus, unquote, urlsplit
 
 import pytest
 
-from tests.browser import browser, violations  # noqa: F401 - browser is a fixture
+from tests.browser import violations
 
 DOCS = Path(__file__).parents[2] / "docs"
 SITE = Path(os.environ.get("GRADELY_SITE", ".")).resolve()
@@ -47,7 +47,7 @@ SEARCHES = {
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(SITE).as_posix())
-def test_a_page_is_whole(browser, page):  # noqa: F811 - the fixture
+def test_a_page_is_whole(browser, page):
     for width in (1280, 390):
         browser.open(page, width=width)
         assert browser.console() == []
@@ -79,7 +79,7 @@ def test_a_page_loads_nothing_from_elsewhere():
 
 
 @pytest.mark.parametrize("words", SEARCHES)
-def test_the_first_page_that_the_search_finds_answers(browser, words):  # noqa: F811 - the fixture
+def test_the_first_page_that_the_search_finds_answers(browser, words):
     browser.driver.get(f"{(SITE / 'search.html').resolve().as_uri()}?q={quote_plus(words)}")
     browser.wait(
         "new Promise((done) => { const look = () => document.querySelector('#search-results a') ? done()"
