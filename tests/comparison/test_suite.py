@@ -447,7 +447,7 @@ def test_every_policy_is_the_same_from_files_dicts_and_the_command(passages, cap
         key: getattr(pair, key) for key in ("difference", "low", "high", "p", "tau2", "i2")
     }
     assert shown["design"]["weighted"] and shown["design"]["document_pattern"] == "^(.*)#"
-    assert any("made" in note["text"] and "document pattern" in note["text"] for note in shown["notes"])
+    assert any("turned" in note["text"] and "document pattern" in note["text"] for note in shown["notes"])
     plain = ["suite", "data/passages.toml", "--weights", "weight", "--document-pattern", "^(.*)#"]
     assert cli(plain) == 2 and "weight" in capsys.readouterr().err
 

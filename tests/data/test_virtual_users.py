@@ -50,9 +50,9 @@ def test_lists_are_ranked_and_have_no_ties():
     ("run", "options", "text"),
     [
         (RUN, {"by": "name"}, "by score or rank"),
-        (RUN, {"levels": [5, 2]}, "that rise"),
-        (RUN, {"levels": []}, "that rise"),
-        (RUN, {"levels": [0]}, "that rise"),
+        (RUN, {"levels": [5, 2]}, "ascending depths"),
+        (RUN, {"levels": []}, "ascending depths"),
+        (RUN, {"levels": [0]}, "ascending depths"),
         (RUN, {"by": "rank", "levels": [2]}, "by rank or by levels of your choice, not by both: leave out one"),
     ],
 )

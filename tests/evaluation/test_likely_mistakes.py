@@ -252,7 +252,7 @@ def test_swapped_files_are_named(file):
     with pytest.raises(InputError, match="a rank beside a score looks like a run, and qrels come first"):
         values(file("r.csv", "qid,docno,rank,score\nq1,d1,1,0.5\n"), RUN)
     with pytest.raises(
-        InputError, match=r"no score column among 'relevance'; 'relevance' is a label.*qrels come first"
+        InputError, match=r"no score column among 'relevance'; 'relevance' is a label, as in qrels, which come first"
     ):
         values(QRELS, file("q.csv", "qid,docno,relevance\nq1,d1,1\n"))
 

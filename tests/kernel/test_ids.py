@@ -91,8 +91,8 @@ def test_many_rows_go_in_blocks_and_no_value_changes():
         (([[1.0]], [[1]]), "whole numbers"),
         (([[1]], [[1]], [[float("nan")]]), "label is NaN"),
         (([[1, -1, 2]], [[1]]), "padding -1 must come after"),
-        (([[1, 2], [3, 3]], [[1], [1]]), "row 1 .* twice"),
-        (([[1, 2]], [[4, 4]]), "row 0 .* twice"),
+        (([[1, 2], [3, 3]], [[1], [1]]), "row 1 .* duplicate id"),
+        (([[1, 2]], [[4, 4]]), "row 0 .* duplicate id"),
     ],
 )
 def test_ids_that_make_no_sense_are_refused(arguments, says):

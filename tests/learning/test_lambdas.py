@@ -198,7 +198,7 @@ def test_other_measures_are_refused_by_name(name):
     ("given", "said"),
     [
         ({}, "with group=sizes or qid=ids"),
-        ({"group": [2], "qid": [1, 1]}, "give one of them"),
+        ({"group": [2], "qid": [1, 1]}, "not both"),
         ({"group": [3]}, "add up to 3, but there are 2"),
         ({"group": [-1, 3]}, "the number of documents of each query"),
         ({"qid": [1]}, "2 scores and qid of shape"),

@@ -252,7 +252,8 @@ def find_factor(judged: Floats, n: int, share: Floats) -> Floats:
     depend on the order of the queries.
     """
     total, columns = judged.shape
-    f = np.sort(judged - judged.mean(axis=0), axis=0)
+    f = np.sort(judged, axis=0)  # before the mean, whose last bit depends on the order of its terms
+    f -= f.mean(axis=0)
     rng = np.random.default_rng(0)
     drawn = np.zeros((DRAWS, total))
     for row in drawn:
