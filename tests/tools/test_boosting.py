@@ -200,7 +200,7 @@ class TestCatBoost:
         assert found == pytest.approx(values(model.predict(X))["eGAP"], abs=1e-9)
 
     def test_rows_without_ids_are_refused(self):
-        with pytest.raises(gradely.DataError, match="for 3 rows, only for 2"):
+        with pytest.raises(gradely.DataError, match="a data set of 3 rows, only for 2"):
             for_catboost.metric("AP", [1, 1]).evaluate([[1, 2, 3]], [0, 1, 0], None)
         with pytest.raises(gradely.DataError, match="cannot be told apart"):
             for_catboost.metric("AP", [1, 1], [1, 2])
