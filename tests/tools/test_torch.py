@@ -43,7 +43,7 @@ def test_it_agrees_with_theirs_where_nothing_ties_and_stands_in_collections():
 
 
 def test_shapes_that_differ_are_refused():
-    with pytest.raises(gradely.DataError, match="one shape"):
+    with pytest.raises(gradely.DataError, match="the same shape"):
         RankingMetric("AP").update(torch.zeros(3), torch.zeros(3), torch.zeros(2))
 
 
