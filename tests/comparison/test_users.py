@@ -241,7 +241,7 @@ def test_one_query_has_no_interval(levels):
     found = gradely.users(qrels, runs)
     assert found.intervals == [] and "no intervals, which take at least two queries" in found.summary()
     assert all(record["best_for_low"] is None and record["best_for_high"] is None for record in found.records())
-    assert "low" not in found.tables(4)[0].header and found.chart().to_dict()
+    assert "low" not in found.tables()[0].header and found.chart().to_dict()
 
 
 @pytest.mark.parametrize(("b", "c"), [(0.7, 1.3), (2.1, 0.4)])
@@ -405,9 +405,9 @@ def test_queries_that_are_all_alike_change_places_where_the_runs_do(measure):
     assert len(crossing) == 1000 and crossing == pytest.approx(share, abs=1e-4) and abs(share - 0.5) > 0.01
     percent = f"{100 * share:.0f} %"
     assert found.sentences()[1].endswith(f"(95 % interval over queries: {percent} to {percent}).")
-    table = found.tables(3)[1]
+    table = found.tables()[1]
     assert table.header == ["best run", "from a share of level 1", "to"]
-    assert table.rows == [["x", 0, round(share, 3)], ["y", round(share, 3), 1]]
+    assert table.rows == [["x", 0, share], ["y", share, 1]]
 
 
 def test_the_first_fall_to_0_is_found_on_the_line_between_two_points():

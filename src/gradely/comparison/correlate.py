@@ -17,6 +17,7 @@ from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.lazy import Chart
 from gradely.measures.ap import AP
@@ -105,15 +106,15 @@ class Correlation(Records):
         share = tally(pairs, "pair of measures" if len(pairs) == 1 else "pairs of measures")
         return f"{about}; τ_AP compares the row with the column, its reference\n{SCALE}; {share}"
 
-    def tables(self, digits: int = 4) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the matrices of τ and τ_AP."""
-        return [self._matrix("τ", self.tau, digits), self._matrix("τ_AP", self.tau_ap, digits)]
-
-    def _matrix(self, name: str, values: Floats, digits: int) -> Table:
-        rows = [
-            [measure, *map(defined_or_none, row)] for measure, row in zip(self.measures, values.tolist(), strict=True)
+        return [
+            Table(
+                [name, *self.measures],
+                [[measure, *map(defined_or_none, row)] for measure, row in zip(self.measures, values, strict=True)],
+            )
+            for name, values in (("τ", self.tau.tolist()), ("τ_AP", self.tau_ap.tolist()))
         ]
-        return Table([name, *self.measures], rows, digits)
 
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per pair of measures."""
@@ -274,6 +275,10 @@ class Pools(Records):
             [measure, *(_span(next(records), digits) for _ in self.rates)] for measure in self.measures
         ]
         return [Table(["τ", *(f"{rate:.4g}" for rate in self.rates)], rows)]
+
+    def sections(self, digits: int) -> list[Section]:
+        """Return the table; its cells are texts with this number of decimals."""
+        return [*self.tables(digits)]
 
     def chart(self) -> Chart:
         """Return an Altair chart with one line per measure and the interval of its draws."""

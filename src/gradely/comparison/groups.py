@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from gradely.comparison.intervals import Estimates, Intervals
-from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.leaderboard import Leaderboard, flatten_means
 from gradely.comparison.pairwise import Design, Estimated, Pair, Shares
 from gradely.comparison.tests import DIGITS, Pairs, differences
 from gradely.data import run_names
@@ -28,7 +28,7 @@ from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange
 from gradely.evaluation.result import Result, Section
-from gradely.evaluation.scores import flatten, normalize_weights
+from gradely.evaluation.scores import normalize_weights
 from gradely.tables import Cell, Table
 
 EXAMPLE = "{'bm25': ['bm25.1.run', 'bm25.2.run'], 'dense': ['dense.1.run', 'dense.2.run']}"
@@ -327,10 +327,7 @@ class SystemBoard(Leaderboard):
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {system/measure: mean} with names that MLflow and Weights & Biases take."""
-        cells = ((i, j) for i in range(len(self.names)) for j in range(len(self.measures)))
-        measures, means = list(self.measures), self.means.T.tolist()
-        named = (((self.names[i], measures[j]), means[i][j]) for i, j in cells)
-        return flatten(named, prefix)
+        return flatten_means(self, prefix)
 
     @cached_property
     def notes(self) -> list[Note]:

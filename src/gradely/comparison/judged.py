@@ -1,7 +1,7 @@
 """Runs measured by human labels and by a judge's: their common queries, the values by both, and tests of pairs."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
 from typing import Any, NamedTuple
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.comparison.intervals import Estimates, Intervals, keep_within
-from gradely.comparison.leaderboard import Leaderboard
+from gradely.comparison.leaderboard import Leaderboard, flatten_means
 from gradely.comparison.pairwise import Design, Estimated
 from gradely.comparison.regression import FEWEST, JudgedMeans, Sample, check_choices, regress
 from gradely.comparison.tests import DIGITS, Pairs, all_pairs
@@ -20,7 +20,6 @@ from gradely.data.selection import name_queries, only_queries, read_selected
 from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import Evaluations, Progress, name_runs, open_runs
 from gradely.evaluation.notes import Note, TieRange, merge_notes, note_names
-from gradely.evaluation.scores import flatten
 from gradely.evaluation.several_qrels import SeveralQrels
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse_all
@@ -246,7 +245,7 @@ def check_judged(design: Design, settings: Settings, slope: object, *, weights: 
 class JudgedPairs(Estimated):
     """Pairs of runs tested by human labels and a judge's; `values` are by human labels."""
 
-    judged: JudgedRuns | None = None
+    judged: JudgedRuns = field(kw_only=True)
     slope: object = "auto"
 
     @property
@@ -259,15 +258,11 @@ class JudgedPairs(Estimated):
         """The method of the intervals of means."""
         return "by the same estimator"
 
-    def _runs(self) -> JudgedRuns:
-        assert self.judged is not None
-        return self.judged
-
     @cached_property
     def regressions(self) -> list[JudgedMeans]:
         """The estimates of the pairs by measure."""
-        runs = self._runs()
-        return [regress(runs.differences(m, self.pairs), "like", self.slope) for m in range(len(self.measures))]
+        samples = (self.judged.differences(m, self.pairs) for m in range(len(self.measures)))
+        return [regress(sample, "like", self.slope) for sample in samples]
 
     @cached_property
     def estimates(self) -> list[Estimates]:
@@ -277,7 +272,7 @@ class JudgedPairs(Estimated):
     @cached_property
     def differing(self) -> Bools:
         """Whether two runs differ on any query, by human labels or by the judge's."""
-        samples = (self._runs().differences(m, self.pairs) for m in range(len(self.measures)))
+        samples = (self.judged.differences(m, self.pairs) for m in range(len(self.measures)))
         return np.stack([np.round(np.concatenate(sample[:2]), DIGITS).any(axis=0) for sample in samples])
 
     @cached_property
@@ -288,7 +283,7 @@ class JudgedPairs(Estimated):
     @cached_property
     def mean_intervals(self) -> list[Intervals]:
         """The intervals of the means by measure, clipped to the bounds of the measure."""
-        found = [regress(self._runs().sample(m), "like", self.slope) for m in range(len(self.measures))]
+        found = [regress(self.judged.sample(m), "like", self.slope) for m in range(len(self.measures))]
         level = 1 - self.design.alpha
         return [
             keep_within(one.together.intervals(level), bounds, one.mean)
@@ -347,11 +342,7 @@ class JudgedBoard(Leaderboard):
 
     def flat(self, prefix: str = "") -> dict[str, float]:
         """Return {run/measure: mean} with names that MLflow and Weights & Biases take."""
-        rows = zip(self.names, self.means.T.tolist(), strict=True)
-        return flatten(
-            (((name, measure), mean) for name, row in rows for measure, mean in zip(self.measures, row, strict=True)),
-            prefix,
-        )
+        return flatten_means(self, prefix)
 
     @cached_property
     def notes(self) -> list[Note]:

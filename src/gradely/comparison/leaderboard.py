@@ -12,7 +12,7 @@ from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange, note_names
-from gradely.evaluation.scores import Scores, means
+from gradely.evaluation.scores import Scores, flatten, means
 from gradely.measures.names import parse_all
 
 
@@ -90,6 +90,15 @@ class Leaderboard:
     def notes(self) -> list[Note]:
         """Notes on queries and documents; ties have their own columns."""
         return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
+
+
+def flatten_means(board: Leaderboard, prefix: str = "") -> dict[str, float]:
+    """Return {name/measure: mean} for the means of a leaderboard, with names that loggers of metrics take."""
+    rows = zip(board.names, board.means.T.tolist(), strict=True)
+    return flatten(
+        (((name, measure), mean) for name, row in rows for measure, mean in zip(board.measures, row, strict=True)),
+        prefix,
+    )
 
 
 def take_common_queries(results: Evaluations) -> Evaluations:

@@ -68,7 +68,7 @@ class Overlap(Records):
             for i, j in self.pairs(name)
         ]
 
-    def tables(self, digits: int = 4) -> list[Table]:  # noqa: ARG002 - as all have it
+    def tables(self) -> list[Table]:
         """Return a matrix of runs for each measure; for two runs, one table with all measures."""
         if len(self.runs) == 2:
             return [Table.of(self.records())]

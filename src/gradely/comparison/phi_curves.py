@@ -94,16 +94,14 @@ class PhiCurves(Records):
         source = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
         return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {source}"
 
-    def tables(self, digits: int = 4) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the control points, and for a single query the documents."""
-        rows: list[list[Cell]] = [
-            [curve.query, round(x, digits), round(y, digits)] for curve in self.curves for x, y in curve.points
-        ]
+        rows: list[list[Cell]] = [[curve.query, x, y] for curve in self.curves for x, y in curve.points]
         tables = [Table(["query", "score", "φ"], rows)]
         if len(self.curves) == 1:
             (curve,) = self.curves
             documents: list[list[Cell]] = [
-                [doc, curve.scores[doc], round(value, digits)] for doc, value in curve.documents().items()
+                [doc, curve.scores[doc], value] for doc, value in curve.documents().items()
             ]
             tables.append(Table(["document", "score", "φ"], documents))
         return tables

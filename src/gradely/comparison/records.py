@@ -13,7 +13,7 @@ class Records(Result):
         """Return one record per observation."""
         raise NotImplementedError
 
-    def tables(self, digits: int = 4) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return the tables to read, the most important one first."""
         raise NotImplementedError
 
@@ -23,15 +23,15 @@ class Records(Result):
 
     def table(self) -> Table:
         """Return the first of the tables."""
-        return self.tables(self.digits)[0]
+        return self.tables()[0]
 
     def data_table(self) -> Table:
         """Return one row per record."""
         return Table.of(self.records())
 
-    def sections(self, digits: int) -> list[Section]:
+    def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the tables."""
-        return [*self.tables(digits)]
+        return [*self.tables()]
 
     def remarks(self) -> list[str]:
         """Return the lines of the summary."""

@@ -228,21 +228,20 @@ class UserRegions(Records):
             " a user is content with documents of their level or more"
         )
 
-    def tables(self, digits: int = 4) -> list[Table]:
+    def tables(self) -> list[Table]:
         """Return one row per run, and for two levels also one row per interval of shares."""
         names = [f"only level {level:g}" for level in self.levels]
         header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
-        means = self.parts.means(populations.corners(len(self.levels))).T
+        means = self.parts.means(populations.corners(len(self.levels))).T.tolist()
         rows: list[list[Cell]] = [
-            [run, *(round(float(x), digits) for x in (*mean, share, *ends) if x is not None)]
+            [run, *(x for x in (*mean, share, *ends) if x is not None)]
             for run, mean, share, ends in zip(self.runs, means, self.shares, self.ends, strict=True)
         ]
         tables = [Table(header, rows)]
         if self.stretches:
             level = f"{self.levels[0]:g}"
             parts: list[list[Cell]] = [
-                [self._name_peers(stretch.run)[0], round(stretch.start, digits), round(stretch.stop, digits)]
-                for stretch in self.stretches
+                [self._name_peers(stretch.run)[0], stretch.start, stretch.stop] for stretch in self.stretches
             ]
             tables.append(Table(["best run", f"from a share of level {level}", "to"], parts))
         return tables
