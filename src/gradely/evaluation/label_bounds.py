@@ -43,7 +43,7 @@ from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, 
 from gradely.settings import Settings
 
 CELLS = 1 << 19
-"""largest number of cells of arrays that are processed at a time"""
+"""approximate number of cells of arrays that are processed at a time"""
 ENUMERATED = 10
 """largest number of open documents of a query for which all labels are enumerated, to bound differences exactly"""
 LARGEST = 2.0**500
@@ -63,7 +63,7 @@ class Bounds(ABC):
     @property
     def exact_pairs(self) -> bool:
         """True if the ranges of differences are exact."""
-        return True
+        return self.exact
 
     @property
     def queries(self) -> int:
@@ -87,17 +87,25 @@ class Bounds(ABC):
         return np.cumsum(self.open_of)
 
     @lazy
+    def relevant(self) -> Ints:
+        """[Q] the number of relevant judged documents, for a binary measure."""
+        joined = self.runs.stacked.qrels
+        flags = ~self.is_open & (joined.grade >= self.measure.rel)
+        return np.diff(np.concatenate([[0], np.cumsum(flags)])[joined.start])
+
+    @lazy
     def values(self) -> Floats:
         """[runs, queries] the values by the judgments alone."""
         return self.runs.values({"": self.measure})[:, :, 0]
 
+    @property
     @abstractmethod
     def ranges(self) -> Range:
-        """Return the range of each run on each query, [runs, queries]."""
+        """The range of each run on each query, [runs, queries]."""
 
     def differences(self, first: Ints, second: Ints) -> Range:
         """Return bounds of the differences of pairs of runs, [queries, pairs], mostly wider than the exact range."""
-        low, high = self.ranges()
+        low, high = self.ranges
         return self.keep_equal(Range((low[first] - high[second]).T, (high[first] - low[second]).T), first, second)
 
     def keep_equal(self, found: Range, first: Ints, second: Ints) -> Range:
@@ -171,6 +179,11 @@ class Bounds(ABC):
         return judged.reshape(-1, self.queries), weights
 
 
+def split(rows: Ints, width: int) -> list[Ints]:
+    """Return rows in parts of about CELLS cells each, for tables of some width."""
+    return np.array_split(rows, -(-len(rows) * max(1, width) // CELLS) or 1)
+
+
 def from_place(measure: Measure, batch: Batch) -> Any:
     """Return 1/rank of each document, the mean over the places that it can take, with 0 below the top k."""
     return additive(batch, batch.xp.ones_like(batch.grade), rank_discount, measure.k)
@@ -228,18 +241,17 @@ class Weighted(Bounds):
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
         """Return the range of sums; `line` is the row s·Q + q of each, or of the first of two runs."""
 
+    @lazy
     def ranges(self) -> Range:
-        """Return the range of each run on each query."""
+        """The range of each run on each query."""
         lines = np.arange(len(self.runs.stacked.names) * self.queries)
+        longest = int(np.diff(self.weights.start).max(initial=1))
         parts = [
-            self.extremes(self.parts[0].ravel()[part], self.weights.rows(part)[1], part) for part in self._split(lines)
+            self.extremes(self.parts[0].ravel()[part], self.weights.rows(part)[1], part)
+            for part in split(lines, longest)
         ]
         low, high = (np.concatenate(ends).reshape(-1, self.queries) for ends in zip(*parts, strict=True))
         return Range(low, high)
-
-    def _split(self, lines: Ints) -> list[Ints]:
-        longest = int(np.diff(self.weights.start).max(initial=1))
-        return np.array_split(lines, -(-len(lines) * max(1, longest) // CELLS) or 1)
 
     def differences(self, first: Ints, second: Ints) -> Range:
         """Return the range of the differences of pairs of runs, [queries, pairs]."""
@@ -248,7 +260,7 @@ class Weighted(Bounds):
         waiting, cells = list[Differences](), 0
         for query in range(self.queries):
             of_query = self.look_up(query)
-            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * longest // CELLS) or 1):
+            for pairs in split(np.arange(len(first)), longest):
                 waiting.append(self._difference(query, first[pairs], second[pairs], of_query)._replace(pairs=pairs))
                 cells += waiting[-1].weight.size
                 if cells >= CELLS:
@@ -389,7 +401,7 @@ class Counts(Weighted):
     def extremes(self, base: Floats, weight: Floats, line: Ints) -> Range:
         """Return the range of ratios; labels change both the sum and the number of relevant documents."""
         query = line % self.queries
-        retrieved, relevant = self.runs.stacked.hits.retrieved[line], relevant_of(self)[query]
+        retrieved, relevant = self.runs.stacked.hits.retrieved[line], self.relevant[query]
 
         def norm(count: Ints) -> Floats:
             shape = np.zeros_like(count)
@@ -397,20 +409,6 @@ class Counts(Weighted):
 
         most = self.open_of[query] * int(self.gains.any())
         return counted_range(base, weight, most, norm)
-
-
-def relevant_of(bounds: Bounds) -> Ints:
-    """Return [Q]: the number of relevant judged documents."""
-    joined = bounds.runs.stacked.qrels
-    flags = ~bounds.is_open & (joined.grade >= bounds.measure.rel)
-    return np.diff(np.concatenate([[0], np.cumsum(flags)])[joined.start])
-
-
-class Curves(NamedTuple):
-    """The least and greatest value of each run on one query, [runs, m], if 0, 1, … open documents are relevant."""
-
-    low: Floats
-    high: Floats
 
 
 class Placed(Bounds):
@@ -427,17 +425,17 @@ class Placed(Bounds):
         return bool((self.open_of <= ENUMERATED).all())
 
     @lazy
-    def curves(self) -> list[Curves]:
-        """The range of each run by the number of relevant open documents, for each query."""
-        blocks, relevant = self.blocks(0.0), relevant_of(self)
-        return [self._curve(blocks, query, int(relevant[query])) for query in range(self.queries)]
+    def curves(self) -> list[Range]:
+        """For each query, the range of each run if 0, 1, … open documents are relevant, [runs, m]."""
+        blocks = self.blocks(0.0)
+        return [self._curve(blocks, query) for query in range(self.queries)]
 
-    def _curve(self, blocks: Blocks, query: int, relevant: int) -> Curves:
+    def _curve(self, blocks: Blocks, query: int) -> Range:
         most = int(self.open_of[query]) if self.reaches else 0
         low, high = np.zeros((2, len(self.runs.stacked.names), most + 1))
         for run, hits, _ in self._retrieved(blocks, query):
-            low[run], high[run] = placed_values(self.measure, hits, relevant, most)
-        return Curves(low, high)
+            low[run], high[run] = placed_values(self.measure, hits, int(self.relevant[query]), most)
+        return Range(low, high)
 
     @lazy
     def reaches(self) -> bool:
@@ -456,8 +454,9 @@ class Placed(Bounds):
                 batch = blocks.batch_of_query(line, self.runs.stacked.settings.ties)
                 yield run, Retrieved(batch, self.is_open[documents], batch.grade[0] >= self.measure.rel), documents
 
+    @lazy
     def ranges(self) -> Range:
-        """Return the range of each run on each query."""
+        """The range of each run on each query."""
         low = np.stack([curves.low.min(axis=1) for curves in self.curves], axis=1)
         return Range(low, np.stack([curves.high.max(axis=1) for curves in self.curves], axis=1))
 
@@ -472,7 +471,7 @@ class Placed(Bounds):
         for query in range(self.queries):
             few = self.open_of[query] <= ENUMERATED
             least, most = [self._values_of_all(blocks, query)] * 2 if few else self.curves[query]
-            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * least.shape[1] // CELLS) or 1):
+            for pairs in split(np.arange(len(first)), least.shape[1]):
                 a, b = first[pairs], second[pairs]
                 low[query, pairs] = (least[a] - most[b]).min(axis=1)
                 high[query, pairs] = (most[a] - least[b]).max(axis=1)
@@ -482,7 +481,7 @@ class Placed(Bounds):
         """Return [runs, labels]: the values of each run by all possible labels of the open documents of a query."""
         count = int(self.open_of[query]) if self.reaches else 0
         chosen = (np.arange(2**count)[:, None] >> np.arange(count)) % 2 == 1
-        base = int(relevant_of(self)[query]) + chosen.sum(axis=1)
+        base = int(self.relevant[query]) + chosen.sum(axis=1)
         number = np.cumsum(self.is_open) - 1 - int(self.open_until[query] - self.open_of[query])
         values = np.zeros((len(self.runs.stacked.names), len(chosen)))
         for run, hits, documents in self._retrieved(blocks, query):
@@ -521,7 +520,7 @@ class First(Placed):
             alone = self.look_up(query)[2] * self.reaches
             alone = alone if isinstance(self.measure, RR) else np.sign(alone)
             values = np.maximum(self.values[:, query, None], alone)
-            for pairs in np.array_split(np.arange(len(first)), -(-len(first) * values.shape[1] // CELLS) or 1):
+            for pairs in split(np.arange(len(first)), values.shape[1]):
                 apart = values[first[pairs]] - values[second[pairs]]
                 found.low[query, pairs], found.high[query, pairs] = apart.min(axis=1), apart.max(axis=1)
         return found
@@ -553,17 +552,15 @@ def placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: 
     `base` is the number of all relevant documents. Only sums of Rprec depend on it; those of other measures are
     computed once for each number in `seen`.
     """
-    if not isinstance(measure, Rprec):
-        unique = np.arange(int(seen.max()) + 1)
-        return _placed_sums(measure, hits, unique, unique, best)[seen]
-    return _placed_sums(measure, hits, base, seen, best)
-
-
-def _placed_sums(measure: Binary, hits: Retrieved, base: Ints, seen: Ints, best: bool) -> Floats:
     number = np.cumsum(hits.is_open) - 1
     number = number if best else int(hits.is_open.sum()) - 1 - number
-    flags = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
-    return flagged_sums(measure, hits.batch, flags, base)
+
+    def sums(base: Ints, seen: Ints) -> Floats:
+        flags = (hits.relevant & ~hits.is_open) | (hits.is_open & (number < seen[:, None]))
+        return flagged_sums(measure, hits.batch, flags, base)
+
+    each = np.arange(int(seen.max()) + 1)
+    return sums(base, seen) if isinstance(measure, Rprec) else sums(each, each)[seen]
 
 
 def flagged_sums(measure: Binary, ranking: Batch, relevant: Bools, base: Ints) -> Floats:
@@ -588,17 +585,14 @@ class Extremes(Bounds):
         return False
 
     @lazy
-    def _ranges(self) -> Range:
+    def ranges(self) -> Range:
+        """The values with the lowest and with the highest labels."""
         relevance = label_relevance(self.measure, np.asarray(self.labels.values))
         blocks = self.blocks(self.labels.values[int(np.argmax(relevance))])
         hits, settings = self.runs.stacked.hits, self.runs.stacked.settings
         answered = np.flatnonzero(hits.answered)
         high = measure_blocks(blocks, settings.ties, answered, {"": self.measure}, settings.workers)
         return Range(self.values, high[:, 0].reshape(-1, self.queries))
-
-    def ranges(self) -> Range:
-        """Return the values with the lowest and with the highest labels."""
-        return self._ranges
 
 
 class Users(NamedTuple):
@@ -623,11 +617,6 @@ class Population(Bounds):
 
     exact = False
 
-    @property
-    def exact_pairs(self) -> bool:
-        """False: the ranges of single runs are not exact either."""
-        return False
-
     @lazy
     def users(self) -> Users:
         """The users by the relevance levels of judged and open documents."""
@@ -642,7 +631,8 @@ class Population(Bounds):
         return Users(levels.tolist(), shares, relevance, float(reachable.max()), [np.diff(count) for count in counts])
 
     @lazy
-    def _ranges(self) -> Range:
+    def ranges(self) -> Range:
+        """Bounds of each run on each query."""
         low, high = np.zeros((2, len(self.runs.stacked.names) * self.queries))
         blocks = self.blocks(0.0)
         for line in np.flatnonzero(np.diff(blocks.start)).tolist():
@@ -658,10 +648,6 @@ class Population(Bounds):
     def most(self, query: int, level: float) -> int:
         """Return the number of open documents of a query that can reach a level."""
         return int(self.open_of[query]) if self.users.reachable >= level else 0
-
-    def ranges(self) -> Range:
-        """Return bounds of each run on each query."""
-        return self._ranges
 
 
 class Thresholds(Population):
@@ -870,14 +856,14 @@ class LabelRanges:
         """Return the mean of each run, and its range."""
         bounds = self.bounds[measure]
         values, low, high = (
-            np.array(means(table.T[self.counted], self.weights)) for table in (bounds.values, *bounds.ranges())
+            np.array(means(table.T[self.counted], self.weights)) for table in (bounds.values, *bounds.ranges)
         )
         return values, Range(low, high)
 
     def differences(self, measure: str, first: Ints, second: Ints) -> Range:
         """Return the range of the mean difference of pairs of runs."""
         ends: list[list[float]] = [[], []]
-        for pairs in np.array_split(np.arange(len(first)), -(-len(first) * len(self.counted) // CELLS) or 1):
+        for pairs in split(np.arange(len(first)), len(self.counted)):
             part = self.bounds[measure].differences(first[pairs], second[pairs])
             for end, table in zip(ends, part, strict=True):
                 end.extend(means(table[self.counted], self.weights))

@@ -89,7 +89,7 @@ class Holes(Result):
     @cached_property
     def by_query(self) -> dict[str, dict[str, dict[str, tuple[float, float]]]]:
         """The ranges by query, {run: {measure: {query: (low, high)}}}."""
-        every = {measure: bounds.ranges() for measure, bounds in self.found.bounds.items()}
+        every = {measure: bounds.ranges for measure, bounds in self.found.bounds.items()}
         return {
             name: {measure: self._of_queries(low[i], high[i]) for measure, (low, high) in every.items()}
             for i, name in enumerate(self.names)
@@ -389,7 +389,7 @@ def worth_of(found: LabelRanges, measure: str, first: Ints, second: Ints) -> Flo
 
 def worth_alone(found: LabelRanges, measure: str) -> Floats:
     """Return how much of the range of the only run depends on each open document."""
-    low, high = (end[:, found.counted] * found.shares for end in found.bounds[measure].ranges())
+    low, high = (end[:, found.counted] * found.shares for end in found.bounds[measure].ranges)
     return _share(found, measure, high - low, np.abs)
 
 
