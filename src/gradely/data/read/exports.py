@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data.column_roles import QUERY_NAMES, are_columns, normalize
 from gradely.data.read.records import RecordTable
-from gradely.data.read.responses import JUDGED, descend, results_of
+from gradely.data.read.responses import JUDGED, descend, is_list, results_of
 from gradely.errors import InputError, clip
 
 Row: TypeAlias = tuple[Any, Any, Any]
@@ -75,10 +75,6 @@ def _maps(content: Any, **types: Any) -> bool:
     return isinstance(content, Mapping) and all(isinstance(content.get(key), kind) for key, kind in types.items())
 
 
-def _are_lists(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes)
-
-
 def _ranked(query: Any, documents: Sequence[Any], scores: Sequence[Any]) -> Iterator[Row]:
     """Yield documents with their scores or, if one has none or is above an earlier one, in their order."""
     scored = descend(scores)
@@ -109,14 +105,14 @@ def _hits(content: Any) -> Iterator[Row]:
 
 
 def _is_search(content: Any) -> bool:
-    return _maps(content, hits=Mapping) and _are_lists(content["hits"].get("hits"))
+    return _maps(content, hits=Mapping) and is_list(content["hits"].get("hits"))
 
 
 def _are_responses(content: Any) -> bool:
     """True for the responses of _msearch, or a list of responses, which do not name their queries."""
     parts = content["responses"] if _maps(content, responses=list) else content
     return (
-        _are_lists(parts)
+        is_list(parts)
         and bool(parts)
         and all(results_of(part) is not None and not _names_query(part) for part in parts)
     )
@@ -157,7 +153,7 @@ def _groups(content: Any) -> Iterator[Any]:
 
 def _is_rre(content: Any) -> bool:
     if not isinstance(content, Mapping) or not any(
-        _are_lists(content.get(key)) for key in ("topics", "query_groups", "queries")
+        is_list(content.get(key)) for key in ("topics", "query_groups", "queries")
     ):
         return False
     judged = (part for group in _groups(content) for part in (group, *group.get("queries", ())))
@@ -179,7 +175,7 @@ def _rre_query(query: Any) -> str:
 
 def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
     """Yield documents and gains: {document: {"gain": 3}}, a list of such objects, or {3: [documents]}."""
-    for part in relevant if _are_lists(relevant) else [relevant]:
+    for part in relevant if is_list(relevant) else [relevant]:
         for key, value in part.items():
             if isinstance(value, Mapping):
                 yield key, value["gain"]
@@ -257,7 +253,7 @@ OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
 
 def _are_ragas_rows(content: Any) -> bool:
     """True for rows of ragas: objects with a question and its retrieved or reference contexts."""
-    return _are_lists(content) and bool(content) and is_ragas(content[0])
+    return is_list(content) and bool(content) and is_ragas(content[0])
 
 
 def is_ragas(names: Any) -> bool:
@@ -296,7 +292,7 @@ def _is_chroma(content: Any) -> bool:
     """True for {"ids": [[documents]], "distances": [[numbers]], …}, and for such responses by query."""
     if isinstance(content, Mapping) and content and all(map(_is_chroma, content.values())):
         return True
-    return _maps(content, ids=Sequence, distances=Sequence) and all(map(_are_lists, content["ids"]))
+    return _maps(content, ids=Sequence, distances=Sequence) and all(map(is_list, content["ids"]))
 
 
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:

@@ -135,7 +135,7 @@ def _is_missing(value: Any) -> bool:
 
 def _records(table: Any) -> tuple[str, list[Mapping[str, Any]]]:
     """Return the name of a table for error messages, and its rows as records."""
-    from gradely.data.read.frames import is_frame
+    from gradely.data.read.frames import is_frame, rows_of
     from gradely.data.read.records import are_records, flat_records
 
     if isinstance(table, str | os.PathLike):
@@ -144,10 +144,7 @@ def _records(table: Any) -> tuple[str, list[Mapping[str, Any]]]:
     if are_records(table):
         return "judges", list(flat_records(table, "judges"))
     if is_frame(table):
-        import narwhals.stable.v2 as nw
-
-        frame = nw.from_native(table)
-        return "judges", list((frame.collect() if isinstance(frame, nw.LazyFrame) else frame).rows(named=True))
+        return "judges", list(rows_of(table))
     example = "{'nist': qrels, 'gpt4o': qrels}"
     raise InputError(f"judges: cannot be {type(table).__name__}; give {example}, files, or a table with a column judge")
 
@@ -164,10 +161,9 @@ def _read_file(source: Source) -> list[Mapping[str, Any]]:
         if records:
             return list(records)
     if form == "parquet":
-        from gradely.lazy import optional
+        from gradely.data.read.frames import parquet_rows
 
-        with source.unpack() as file:
-            return list(optional("pyarrow.parquet", "pyarrow", "parquet").read_table(file).to_pylist())
+        return list(parquet_rows(source))
     raise InputError(
         f"{source.name}: has the labels of one judge; give those of another, too, or a table with a column judge"
     )

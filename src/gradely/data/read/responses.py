@@ -52,12 +52,12 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
     """
     if isinstance(response, dict) and not any(key in response for key in OUTSIDE):  # mostly {document: score}
         return None
-    if isinstance(response, PLAIN) or _is_list(response):
+    if isinstance(response, PLAIN) or is_list(response):
         return None
     response = getattr(response, "body", response)  # a response of the Elasticsearch client
     for engine in ENGINES.values():
         hits = _find(response, engine.hits)
-        if not _is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
+        if not is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
             continue
         documents, scores = ([_find(hit, path) for hit in hits] for path in (engine.document, engine.score))
         if descend(scores):
@@ -86,7 +86,7 @@ def as_record(value: Any) -> Mapping[str, Any] | None:
     if isinstance(value, tuple | list) and len(value) == 2 and isinstance(value[1], int | float):
         result = None if isinstance(value[0], (*PLAIN, tuple, list)) else as_record(value[0])
         return None if result is None else {**result, "score": value[1]}
-    if value is None or isinstance(value, (*PLAIN, type)) or _is_list(value):
+    if value is None or isinstance(value, (*PLAIN, type)) or is_list(value):
         return None
     named = [name for name in RESULT_IDS if hasattr(value, name)]
     document = next((name for name in named if isinstance(getattr(value, name), str | int)), None)
@@ -104,5 +104,6 @@ def _find(value: Any, path: Sequence[str]) -> Any:
     return value if path else None
 
 
-def _is_list(value: Any) -> bool:
+def is_list(value: Any) -> bool:
+    """True for a sequence other than text and bytes."""
     return isinstance(value, Sequence) and not isinstance(value, str | bytes)
