@@ -450,7 +450,7 @@ def _list_orders(
     """Return the orders of tied documents; None if there are too many, or another tie policy than expected."""
     if not most or settings.ties != "expected" or isinstance(qrels, UncertainQrels):
         return None
-    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
+    docs, view = _columns(qrels, scores, query, measure, settings)
     return list_orders(measure, view, docs, most)
 
 
@@ -487,22 +487,18 @@ def _measure(qrels: Qrels, scores: Mapping[str, float], query: str, measure: Mea
     labels = qrels.labels(query)
     by_subtopic = qrels.subtopic_labels(query) if measure.needs_subtopics else {}
     if settings.ties == "sampled":
-        docs, batch = _batch_of(qrels, Run({query: dict(scores)}, ""), query, settings)
+        docs, batch = _batch_of(qrels, scores, query, settings)
         view = measure.apply_relevance(batch)
         if not has_mean(measure, view):
             return _draw(docs, view, measure, query, scores, labels, settings)
-    docs, view = _columns(qrels, Run({query: dict(scores)}, ""), query, measure, settings)
+    docs, view = _columns(qrels, scores, query, measure, settings)
     try:
         measure.compute_from_relevance(view)
     except NotFinite as error:
         raise name_query(error, qrels, qrels.index[query]) from None
-
-    def by_document(row: Array) -> dict[str, Any]:
-        return dict(zip(docs, row.tolist(), strict=False))
-
-    above, relevance, adds = (by_document(table[0]) for table in (view.above, view.grade, measure.terms(view)))
+    above, relevance, adds = _by_document(docs, view.above[0], view.grade[0], measure.terms(view)[0])
     factors = measure.factors(view)
-    gain, weight = ({}, {}) if factors is None else (by_document(table[0]) for table in factors)
+    gain, weight = ({}, {}) if factors is None else _by_document(docs, *(table[0] for table in factors))
     known = {"label": labels, "relevance": relevance, "gain": gain, "weight": weight, "subtopics": by_subtopic}
     lines = _lines(scores, query, settings, above, adds, known)
     first = measure.start(view)
@@ -521,9 +517,7 @@ def _draw(
 ) -> _Part:
     """Return the terms of documents as means over drawn orders of ties."""
     drawn = measure_drawn(measure, view, settings, query)
-    above, relevance, adds = (
-        dict(zip(docs, row.tolist(), strict=False)) for row in (view.above[0], view.grade[0], drawn.adds)
-    )
+    above, relevance, adds = _by_document(docs, view.above[0], view.grade[0], drawn.adds)
     lines = _lines(scores, query, settings, above, adds, {"label": labels, "relevance": relevance})
     return _Part(lines, drawn.start, fsum([drawn.start, *adds.values()]), 1.0, 0, drawn.error)
 
@@ -533,7 +527,7 @@ def _expect(
 ) -> _Part:
     """Return the terms of documents as means over probabilistic labels."""
     refuse_extremes(settings.ties)
-    docs, batch = _uncertain_batch(qrels, Run({query: dict(scores)}, ""), query, settings)
+    docs, batch = _uncertain_batch(qrels, scores, query, settings)
     expected = measure.expect(batch)
     try:
         expected.checked(measure, batch)
@@ -541,7 +535,7 @@ def _expect(
         raise name_query(error, qrels, qrels.index[query]) from None
     relevance = batch.mean(measure.apply_relevance(batch.by_label).grade[0, :])
     tables = (batch.places.above, batch.mean(batch.labels), relevance, expected.terms, expected.gain)
-    above, label_of, relevance_of, adds, gain = (dict(zip(docs, table[0].tolist(), strict=False)) for table in tables)
+    above, label_of, relevance_of, adds, gain = _by_document(docs, *(table[0] for table in tables))
     known = {"label": label_of, "relevance": relevance_of, "gain": gain, "chances": qrels.judgments(query)}
     lines = _lines(scores, query, settings, above, adds, known)
     start = 0.0 if expected.start is None else float(expected.start[0])
@@ -582,7 +576,7 @@ def _measure_nothing(qrels: Qrels, query: str, measure: Measure) -> _Part:
     """Return the parts of a query that the run does not answer: a sum of 0 over the norm of the query."""
     if isinstance(qrels, UncertainQrels):
         return _Part([], 0.0, 0.0, 1.0, 0)
-    _, view = _columns(qrels, Run({query: {}}, ""), query, measure, Settings("best"))
+    _, view = _columns(qrels, {}, query, measure, Settings("best"))
     return _Part([], 0.0, 0.0, float(measure.norm(view)[0]), _unit(measure, view))
 
 
@@ -603,14 +597,14 @@ def _best_first(qrels: Qrels, query: str, measure: Measure, settings: Settings) 
     """Return the judged documents of a query as a ranking in the ideal order of the measure."""
     labels = _labels(qrels, query)
     by_name = Settings("trec" if settings.ties == "trec" else "expected")  # the order of documents with equal terms
-    run = Run({query: dict.fromkeys(labels, 0.0)}, "")
+    tied = dict.fromkeys(labels, 0.0)
     if isinstance(qrels, UncertainQrels):
-        docs, uncertain = _uncertain_batch(qrels, run, query, by_name)
+        docs, uncertain = _uncertain_batch(qrels, tied, query, by_name)
         first = measure.expect(uncertain).gain
     else:
-        docs, batch = _batch_of(qrels, run, query, by_name)
+        docs, batch = _batch_of(qrels, tied, query, by_name)
         first = measure.ideal_priority(measure.apply_relevance(batch))
-    priority = dict(zip(docs, first[0].tolist(), strict=False))
+    (priority,) = _by_document(docs, first[0])
     order = sorted(labels, key=lambda doc: (-priority[doc], -labels[doc], doc))
     return {doc: float(-place) for place, doc in enumerate(order)}
 
@@ -626,25 +620,36 @@ def _ranking(qrels: Qrels, run: Run, query: str, settings: Settings) -> Mapping[
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 
-def _batch_of(qrels: Qrels, run: Run, query: str, settings: Settings) -> tuple[list[str], Batch]:
-    """Return the batch of the only query of a run, and the documents of its columns."""
-    blocks = Blocks(qrels, locate(qrels, run, settings))
-    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+def _by_document(docs: Sequence[str], *rows: Array) -> list[dict[str, Any]]:
+    """Return the numbers of each row, which has a column per document and perhaps padding, by document."""
+    return [dict(zip(docs, row.tolist(), strict=False)) for row in rows]
+
+
+def _locate(qrels: Qrels, scores: Mapping[str, float], query: str, settings: Settings) -> tuple[list[str], Blocks]:
+    """Return the judged documents of a ranking in the order of their columns, and their places in it."""
+    blocks = Blocks(qrels, locate(qrels, Run({query: dict(scores)}, ""), settings))
+    return [qrels.docs[i] for i in blocks.row.tolist()], blocks
+
+
+def _batch_of(qrels: Qrels, scores: Mapping[str, float], query: str, settings: Settings) -> tuple[list[str], Batch]:
+    """Return the documents of a batch's columns, and the batch of a ranking of one query."""
+    docs, blocks = _locate(qrels, scores, query, settings)
     return docs, blocks.batch_of_query(qrels.index[query], settings.ties)
 
 
 def _uncertain_batch(
-    qrels: UncertainQrels, run: Run, query: str, settings: Settings
+    qrels: UncertainQrels, scores: Mapping[str, float], query: str, settings: Settings
 ) -> tuple[list[str], UncertainBatch]:
-    """Return the batch of the only query of a run if labels are probabilities, and the documents of its columns."""
-    blocks = Blocks(qrels, locate(qrels, run, settings))
-    docs = [qrels.docs[i] for i in blocks.row.tolist()]
+    """Return the same if labels are probabilities."""
+    docs, blocks = _locate(qrels, scores, query, settings)
     return docs, blocks.uncertain_batch(qrels, np.array([qrels.index[query]]))
 
 
-def _columns(qrels: Qrels, run: Run, query: str, measure: Measure, settings: Settings) -> tuple[list[str], Batch]:
-    """Return the batch of one query with relevance and ordered ties, and the documents of its columns."""
-    docs, batch = _batch_of(qrels, run, query, settings)
+def _columns(
+    qrels: Qrels, scores: Mapping[str, float], query: str, measure: Measure, settings: Settings
+) -> tuple[list[str], Batch]:
+    """Return the same with relevance and ordered ties."""
+    docs, batch = _batch_of(qrels, scores, query, settings)
     relevance = measure.apply_relevance(batch)
     numbered = replace(relevance, grade=np.arange(relevance.grade.shape[1], dtype=np.float64)[None, :])
     order = order_ties(numbered, lambda _: measure.priority(relevance)).grade[0, : len(docs)].astype(int)
