@@ -8,7 +8,6 @@ import pytest
 import gradely
 from gradely import GAP, eGAP, from_arrays, xGAP
 from gradely_papers import experiments
-from gradely_papers.experiment import Library
 from gradely_papers.ferrante2014 import limits, pools, tau
 from gradely_papers.ferrante2014.tau import Evidence, correlate_grid, printed_curves
 from gradely_papers.mcsherry2008 import enumeration, overhead, real_runs
@@ -340,9 +339,3 @@ def test_too_little_data_is_said_once_and_not_drawn():
 )
 def test_intervals_decide(draws, word):
     assert Interval.of(0.1, np.array(draws)).word == word
-
-
-def test_days_without_data_holds():
-    outcome = EXPERIMENTS["m16-days"].run(Library(), 0, lambda done: None)
-    assert [tested.verdict for tested in outcome.claims] == [HOLDS, HOLDS]
-    assert days.table_1() == outcome.evidence

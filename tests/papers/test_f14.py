@@ -13,7 +13,6 @@ from gradely.cli.main import run
 from gradely_papers import reproduce
 from gradely_papers.experiment import Library
 from gradely_papers.ferrante2014 import pools, power
-from gradely_papers.ferrante2014.limits import PRINTED, SHARES, approach, corners, limit, pick_chance
 from gradely_papers.ferrante2014.study import (
     Panel,
     above,
@@ -42,23 +41,6 @@ from tests.shared_data import DATA, needs
 def one(name):
     (found,) = (each for each in collections(Library(DATA)) if each.name == name)
     return found
-
-
-@pytest.mark.parametrize(("measure", "g", "grade", "theirs"), PRINTED)
-def test_probabilities_are_the_papers(measure, g, grade, theirs):
-    assert pick_chance(measure, g, grade) == pytest.approx(float(theirs), abs=1e-15)
-
-
-def test_limits_are_the_papers():
-    """n documents of grade 1, then one of grade 2: GAP → 1, xGAP → 1 - g_2², eGAP → g_1."""
-    for each in approach():
-        assert each["value"] == pytest.approx(each["limit"], abs=10 / each["n"])
-    assert {limit(name, 0.3) for name in ("GAP", "xGAP", "eGAP")} == {1.0, 1 - 0.3**2, 0.7}
-    assert len(SHARES) * 3 * 6 == len(approach())
-
-
-def test_corners_are_ap():
-    assert corners(seed=5) < 1e-12
 
 
 def test_the_grids_are_the_papers():

@@ -38,11 +38,6 @@ def _between(x, low, high):
     return (-2 * x**3 + 3 * x**2) + end * (x**3 - x**2)
 
 
-def test_days_outcome_holds():
-    outcome = experiments()["m16-days"].run(Library(), 0, ignore)
-    assert [tested.verdict for tested in outcome.claims] == ["holds", "holds"]
-
-
 def test_grades_by_place_share_the_last_place_of_equals():
     scores = np.concatenate([np.arange(100, 88, -1), [88.0] * 20, np.zeros(68)])[None, :]
     assert adhoc(scores)[0].tolist() == [3] * 10 + [2] * 2 + [1] * 20 + [0] * 68

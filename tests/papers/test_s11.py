@@ -8,33 +8,9 @@ from scipy import stats
 
 from gradely import AP, from_arrays, nDCG
 from gradely.data.source import ignore
-from gradely_papers import experiments
-from gradely_papers.experiment import Library
 from gradely_papers.letor import OHSUMED
 from gradely_papers.scheel2011 import levels, means, ohsumed, ratings
-from gradely_papers.scheel2011.tables import table_1, table_2
-from gradely_papers.verdicts import agrees
 from tests.shared_data import DATA, needs
-
-
-def test_tables_1_and_2_agree_number_by_number():
-    cells = [*table_1(), *table_2()]
-    assert len(cells) == 8 + 3 * (3 * 8 + 1)
-    assert [cell.title for cell in cells if not cell.agrees] == []
-
-
-def test_a_number_agrees_rounded_or_cut_off_and_not_otherwise():
-    assert agrees(0.4478, "0.448") and agrees(1112.64, "1112") and agrees(0.2, ".20")
-    assert not agrees(0.4478, "0.449") and not agrees(1112.64, "1111") and not agrees(0.19, ".20")
-
-
-def test_tables_outcome_holds():
-    experiment = experiments()["s11-tables"]
-    outcome = experiment.run(Library(), 0, ignore)
-    assert [tested.verdict for tested in outcome.claims] == [*["holds"] * 6, "differs", "holds"]
-    theorems = {claim.key for claim in experiment.claims if claim.kind == "theorem"}
-    assert theorems == {"judge_weights", "judge_doubling", "judge_shift", "judge_binary"}
-    assert "nDCG 0.2796 → 0.1706, NDCNG 0.3942 → 0.3942" in outcome.claims[3].here
 
 
 def test_swaps_move_two_items_each():
