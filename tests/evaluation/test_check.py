@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 import gradely
 from gradely.cli.main import run
 from gradely.data import source as sources
-from gradely.data.read import lines as trec
-from gradely.data.read import pieces
+from gradely.data.read import pieces, trec
 from gradely.data.read import pieces as runs
-from gradely.data.read.lines import read_query
+from gradely.data.read.trec import read_query
 from gradely.data.source import Source, ignore
 from gradely.data.survey import survey
 from gradely.data.table import DUPLICATES_HINT

@@ -10,7 +10,7 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels, run_name
 from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
-from gradely.data.read import lines as trec
+from gradely.data.read import trec
 from gradely.data.read.formats import format_of
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report

@@ -18,8 +18,8 @@ import numpy as np
 from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
 from gradely.data.columns import Triples, find_nameless
 from gradely.data.ids import Bools, Bytes, Ids, Ints
-from gradely.data.read.lines import Collector, Values, to_number
 from gradely.data.read.pieces import NEWLINE, Piece, check_utf8, map_pieces, numbers
+from gradely.data.read.trec import Collector, Values, to_number
 from gradely.data.source import Report, Source
 from gradely.data.table import DuplicateDocument, FirstRow, IrregularText, Part, Table
 from gradely.errors import DataError, InputError, clip

@@ -10,7 +10,6 @@ from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export
 from gradely.data.read.formats import ReadOptions
-from gradely.data.read.lines import Collector, Values
 from gradely.data.read.records import (
     Record,
     RecordTable,
@@ -20,6 +19,7 @@ from gradely.data.read.records import (
     holds_results,
     sample_records,
 )
+from gradely.data.read.trec import Collector, Values
 from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Table

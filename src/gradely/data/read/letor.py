@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.lines import Collector, to_number
+from gradely.data.read.trec import Collector, to_number
 from gradely.data.source import Source
 from gradely.errors import InputError, clip
 

@@ -11,8 +11,8 @@ from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
 from gradely.data.read.formats import Contents, ReadOptions, format_of, is_folder_or_pattern, open_file, run_name
-from gradely.data.read.lines import read_weight_lines
 from gradely.data.read.responses import results_of
+from gradely.data.read.trec import read_weight_lines
 from gradely.data.run import Run
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Table, TableScores

@@ -17,7 +17,7 @@ from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING
 from gradely.data.read.formats import ReadOptions, format_of
-from gradely.data.read.lines import QRELS, fields
+from gradely.data.read.trec import QRELS, fields
 from gradely.data.source import Source
 from gradely.data.subtopics import JudgedSubtopics, natural_key
 from gradely.data.table import DUPLICATES_HINT, IrregularText, describe_merged

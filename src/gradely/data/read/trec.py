@@ -1,25 +1,55 @@
 """TREC files: qrels `query iteration document label` and runs `query Q0 document rank score tag`.
 
-There are two ways to read them, with the same results. The plain way reads line by line (lines) and explains errors;
-small files are read this way. The fast way works on pieces of a few megabytes with array operations (trec_pieces), and
-leaves irregular text (fields, numbers, characters, duplicates) to the plain way.
+There are two ways to read them, with the same results. The plain way, in this file, reads line by line and explains
+each error with the number of its line; small files are read this way. The fast way works on pieces of a few megabytes
+with array operations (trec_pieces), and leaves irregular text (fields, numbers, characters, duplicates) to the plain
+way. Other formats that are read line by line use the same Collector.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+import re
+from array import array
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar
+from math import isfinite, nan
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from gradely.data.ids import decode
+from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.qrels import Qrels
-from gradely.data.read.lines import QRELS, RUN, Values, read, read_query, to_rank
 from gradely.data.source import Report, Source
-from gradely.data.table import FirstRow, IrregularText, Part, Table
+from gradely.data.table import (
+    DUPLICATES_HINT,
+    DuplicateDocument,
+    FirstRow,
+    IrregularText,
+    Part,
+    Table,
+    describe_merged,
+)
+from gradely.errors import DataError, GradelyError, InputError, clip
 from gradely.parallel import cores
+from gradely.tables import count_of
 
 if TYPE_CHECKING:
     from gradely.data.read.pieces import Dialect
 
 T = TypeVar("T")
+
+
+class Layout(NamedTuple):
+    """The fields of a line."""
+
+    kind: str
+    fields: str
+    width: int
+    """number of fields"""
+    value: int
+    """position of the number"""
+    extra: bool
+    """True if fields after the last one are ignored"""
+
+
+QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
+RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
 
 class TrecTable(Table):
@@ -38,7 +68,7 @@ class TrecTable(Table):
         """True if the file is so small that reading it line by line is faster."""
         return self.source.is_small
 
-    def plain(self) -> Values:
+    def plain(self) -> "Values":
         """Read the file line by line, with errors that name the line."""
         values = read(self.source, self.layout, self.duplicates)
         self.notes = list(values.notes)
@@ -50,7 +80,7 @@ class TrecTable(Table):
             words = line.split()
             if len(words) != RUN.width:  # cut off, or malformed
                 return
-            yield FirstRow(decode(words[0]), to_rank(words[3]), to_rank(words[4]))
+            yield FirstRow(words[0].decode(errors="replace"), to_rank(words[3]), to_rank(words[4]))
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, or None if it has none; other lines are not parsed."""
@@ -72,3 +102,192 @@ class TrecTable(Table):
         qrels = Qrels.of(self.plain(), self.name)
         qrels.notes = self.notes
         return qrels
+
+
+class Values(dict[str, Mapping[str, float]]):
+    """{query: {document: number}}, with notes about how it was read."""
+
+    whole = False
+    """true if all queries were whole numbers"""
+    notes: Sequence[str] = ()
+    """assumptions made when it was read"""
+
+
+class Collector:
+    """Collects values line by line; duplicate documents are merged or raise an error."""
+
+    def __init__(self, name: str, duplicates: str = "error", *, nameless: bool = False) -> None:
+        """Start empty; `name` is the file in error messages, `duplicates` says how to merge duplicate documents.
+
+        With `nameless`, the name of a document may be empty.
+        """
+        self.name, self.duplicates, self.nameless = name, duplicates, nameless
+        self.values: dict[str, dict[str, float]] = {}
+        self.merged = 0
+        """number of documents that were duplicates of an earlier one"""
+        self._lines: dict[str, array[int]] = {}
+
+    def add(self, line: int, query: str, doc: str, value: float) -> None:
+        """Add one value."""
+        if query == "" or (doc == "" and not self.nameless):
+            raise DataError(f"{self.name}:{line}: the name of the {'document' if query else 'query'} is missing")
+        docs = self.values.setdefault(query, {})
+        if doc in docs and self.duplicates == "first":
+            self.merged += 1
+            return
+        if doc in docs and self.duplicates != "error" and not isinstance(value, dict):  # label probabilities
+            self.merged += 1
+            docs[doc] = max(docs[doc], value) if self.duplicates == "max" else docs[doc] + value
+            return
+        if doc in docs:
+            earlier = self._lines[query][list(docs).index(doc)]
+            raise DuplicateDocument(
+                f"{self.name}:{line}: duplicate document {clip(doc)} of query {clip(query)}, first in line {earlier}; "
+                f"{DUPLICATES_HINT}"
+            )
+        docs[doc] = value
+        self._lines.setdefault(query, array("q")).append(line)
+
+    def with_notes(self, notes: Iterable[str] = ()) -> Values:
+        """Return the values with these notes, and a note about duplicates that were merged."""
+        values = Values(self.values)
+        values.notes = [*notes, *describe_merged(self.name, self.merged, self.duplicates)]
+        return values
+
+
+def to_number(source: Source, kind: str, number: int, text: str) -> float:
+    """Return a value; raise InputError or DataError for anything but a finite number."""
+    try:
+        value = float(text) if "_" not in text else None
+    except ValueError:
+        value = None
+    if value is None:
+        decimal = "; decimals have a point, not a comma" if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text) else ""
+        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number{decimal}")
+    if not isfinite(value):
+        raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
+    return value
+
+
+def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
+    """Return {query: {document: value}} in the order of the file."""
+    rows = Collector(source.name, duplicates)
+    for number, line in source.lines():
+        query, doc, value = fields(source, layout, number, line)
+        try:
+            rows.add(number, query, doc, value)
+        except DataError as error:
+            raise DataError(f"{error}{_hint_subtopics(source, layout, line)}") from None
+    return rows.with_notes()
+
+
+def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
+    """Return a hint about subtopics if two judgments of a document differ in their second fields."""
+    query, iteration, doc, *_ = line.split()
+    if layout is not QRELS:
+        return ""
+    same = (words for _, other in source.lines() if (words := other.split())[0] == query and words[2] == doc)
+    other = next(same)[1]
+    if other == iteration:
+        return ""
+    numbers = f"{clip(other, 20)} and {clip(iteration, 20)}"
+    return f"; if {numbers} are subtopics, as in diversity qrels, pass subtopics=True (--subtopics)"
+
+
+def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
+    """Return {query: {subtopic: weight}} from text with these three fields per line."""
+    rows = Collector(source.name)
+    for number, line in source.lines():
+        words = line.decode().split()
+        if len(words) != 3:
+            found = count_of(len(words), "field")
+            raise InputError(f"{source.name}:{number}: {found} instead of 3 (query subtopic weight): {clip(line)}")
+        rows.add(number, words[0], words[1], to_number(source, "weight", number, words[2]))
+    return rows.values
+
+
+class Scan(NamedTuple):
+    """The valid lines of a file, and the errors in others."""
+
+    values: dict[str, dict[str, float]]
+    ranks: "dict[str, array[float]]"
+    """the rank column of a run, in the order of the values; NaN if it is not a number"""
+    wrong: list[str]
+    """the error of each invalid line"""
+
+
+def scan(source: Source, layout: Layout, report: Report) -> Scan:
+    """Return the values of valid lines, and the errors of the others."""
+    rows, wrong = Collector(source.name), list[str]()
+    ranks: dict[str, array[float]] = {}
+    for number, line in source.lines(report):
+        try:
+            query, doc, value = fields(source, layout, number, line)
+            rows.add(number, query, doc, value)
+        except GradelyError as error:
+            wrong.append(str(error))
+            continue
+        if layout is RUN:
+            ranks.setdefault(query, array("d")).append(to_rank(line.split(None, 4)[3]))
+    return Scan(rows.values, ranks, wrong)
+
+
+def to_rank(text: bytes) -> float:
+    """Return a rank, or NaN if it is not a number; evaluation does not use ranks."""
+    try:
+        return float(text)
+    except ValueError:
+        return nan
+
+
+def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:
+    """Return query, document and value of a line."""
+    words = line.split()
+    if len(words) < layout.width or (len(words) > layout.width and not layout.extra):
+        found = count_of(len(words), "field")
+        raise InputError(
+            f"{source.name}:{number}: {found} instead of {layout.width} ({layout.fields}): {clip(line)}"
+            f"{_hint(layout, len(words))}"
+        )
+    if b"\r" in line.rstrip(b"\r"):
+        raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
+    if max(len(words[0]), len(words[2])) > LONGEST_NAME:
+        raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
+    return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
+
+
+def _hint(layout: Layout, width: int) -> str:
+    """Return a hint for a line with another number of fields, or ''."""
+    if layout is QRELS and width >= RUN.width:
+        return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
+    if layout is RUN and width == QRELS.width:
+        return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
+    table = f"; a table has a first line like 'query document {layout.kind}'"
+    if layout is RUN and width == 3:
+        return f"{table}; a run of MS MARCO, query, document and rank, has tabs between them: --run-format msmarco"
+    if layout is QRELS and width == 3:
+        return table
+    return ""
+
+
+BLANK = rb"[ \t\r\f\v]"
+
+
+def read_query(source: Source, query: str, duplicates: str = "error") -> dict[str, float]:
+    """Return {document: score} of one query, empty if the run does not contain it."""
+    rows = Collector(source.name, duplicates)
+    for number, line in _lines_of(source, encode(query)):
+        source.check_text(line, number)
+        rows.add(number, *fields(source, RUN, number, line))
+    return rows.values.get(query, {})
+
+
+def _lines_of(source: Source, query: bytes) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a query with their numbers."""
+    pattern = re.compile(rb"^" + BLANK + rb"*" + re.escape(query) + BLANK + rb"[^\n]*", re.MULTILINE)
+    for first, block in source.blocks():
+        looked, passed = 0, first
+        for match in pattern.finditer(block):
+            passed += block.count(b"\n", looked, match.start())
+            looked = match.start()
+            yield passed, match[0]

@@ -13,7 +13,6 @@ from gradely.data.columns import Triples, has_repetition, new_tokens
 from gradely.data.hashing import SALT, hashes, is_distinct, ranges
 from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words
 from gradely.data.qrels import Qrels
-from gradely.data.read.lines import QRELS, Layout
 from gradely.data.read.pieces import (
     LONGEST,
     NEWLINE,
@@ -29,6 +28,7 @@ from gradely.data.read.pieces import (
     pieces,
     split_text,
 )
+from gradely.data.read.trec import QRELS, Layout
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, Part, ScatteredQueries
 from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, in_processes, on_threads, workers
