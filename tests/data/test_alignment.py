@@ -15,7 +15,7 @@ from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
 from gradely.data.locate import count_above, find_in_dicts
 from gradely.data.read import pieces as runs
-from gradely.data.run import Run
+from gradely.data.table import Run
 from gradely.settings import Settings
 
 LOCATE = sys.modules["gradely.data.locate"]

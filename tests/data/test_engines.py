@@ -14,7 +14,7 @@ import gradely
 from gradely.data import engine
 from gradely.data.column_roles import Roles
 from gradely.data.engine import UPLOADS, judged_table
-from gradely.data.unjudged import Unjudged
+from gradely.data.hits import Unjudged
 from tests.engines import MEASURES, collection, same_everywhere
 
 

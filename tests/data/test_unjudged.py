@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 
 import gradely
-from gradely.data import locate, open_run, read_qrels, unjudged
+from gradely.data import locate, open_run, read_qrels
 from gradely.settings import Settings
 from tests import ways
 
@@ -59,7 +59,7 @@ def test_notes_and_values_are_those_of_a_dict(tmp_path, sizes, scattered, hashes
 @pytest.mark.parametrize("scattered", [False, True])
 @pytest.mark.parametrize(("policy", "kept"), [("qrels", 50), ("both", 50), ("run", 201)])
 def test_no_more_names_are_kept_than_needed(tmp_path, monkeypatch, sizes, scattered, policy, kept):
-    monkeypatch.setattr(unjudged, "EXAMPLES", 50)
+    monkeypatch.setattr("gradely.data.locate.parts.EXAMPLES", 50)
     (tmp_path / "run").write_text("".join(f"{q} Q0 {doc} 1 {score} t\n" for q, doc, score in rows(scattered)))
     qrels = read_qrels({query: labels for query, labels in QRELS.items() if query != "left"})
     with ways.fast(**sizes):

@@ -22,8 +22,8 @@ from gradely.comparison.tests import DIGITS, Pairs, differences
 from gradely.data import run_names
 from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.read.dicts import MAPPING
-from gradely.data.run import Run
 from gradely.data.source import Source
+from gradely.data.table import Run
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange

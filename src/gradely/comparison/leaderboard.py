@@ -7,8 +7,8 @@ from math import hypot
 import numpy as np
 
 from gradely.comparison.pairwise import Design, Pairwise
+from gradely.data.hits import Unjudged
 from gradely.data.ids import Floats
-from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
 from gradely.evaluation.notes import Note, TieRange, note_names

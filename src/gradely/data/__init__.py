@@ -25,8 +25,8 @@ from gradely.data.locate import locate
 from gradely.data.qrels import Qrels
 from gradely.data.read.formats import FORMATS, run_name, run_names
 from gradely.data.read.readers import open_run, read_qrels, read_run
-from gradely.data.run import Run
 from gradely.data.source import Report
+from gradely.data.table import Run
 
 __all__ = [
     "FORMATS",

@@ -13,14 +13,12 @@ import numpy as np
 
 from gradely.data.column_roles import Names, Roles, pick_columns
 from gradely.data.columns import compact
-from gradely.data.hits import Hits
+from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import PAD, Bools, Floats, Ids, Ints, Tokens, as_tokens, from_arrow
 from gradely.data.qrels import Qrels
-from gradely.data.run import LazyScores
 from gradely.data.source import Report, change_error, split_report
-from gradely.data.table import describe_merged
+from gradely.data.table import LazyScores, describe_merged
 from gradely.data.tie_breaking import ORDERS, Documents, Order
-from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError, clip
 from gradely.lazy import optional
 from gradely.settings import Settings

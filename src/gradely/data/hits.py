@@ -1,6 +1,9 @@
-"""Hits: the judged documents that a run retrieved, with their ranks. Blocks puts them into Batches."""
+"""Hits: the judged documents that a run retrieved, with their ranks. Blocks puts them into Batches.
 
-from collections.abc import Callable
+Unjudged: the queries of the run without judgments: their number, and the names that are needed.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -12,15 +15,31 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.qrels import Qrels
 from gradely.data.subtopics import NOT_JUDGED
 from gradely.data.uncertain import UncertainQrels
-from gradely.data.unjudged import Unjudged
 from gradely.kernel.batch import CELLS, Batch
 from gradely.kernel.subtopics import Subtopics
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.lazy import lazy
 from gradely.parallel import do_all
+from gradely.settings import Settings
 
 SHORT = 1000
 """number of hits of a single query up to which its padding arrays are cached for the next query"""
+EXAMPLES = 10_000
+"""number of names that are kept as examples: enough to find ids that look alike"""
+
+
+class Unjudged(NamedTuple):
+    """The queries of a run that have no judgments."""
+
+    size: int = 0
+    names: Sequence[str] = ()
+    """all names, in the order of the run, if these queries count; otherwise the first ones"""
+
+    @classmethod
+    def of(cls, names: Iterable[str], settings: Settings, left_out: Collection[str] = ()) -> "Unjudged":
+        """Return queries that are all in memory; those of the qrels that were left out are not among them."""
+        kept = [name for name in names if name not in left_out]
+        return cls(len(kept), tuple(kept if settings.counts_unjudged else kept[:EXAMPLES]))
 
 
 class Hits(NamedTuple):

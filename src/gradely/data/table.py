@@ -1,6 +1,7 @@
-"""Table: rows of query, document and number, which can be read repeatedly, in parts.
+"""Table: rows of query, document and number, which can be read repeatedly, in parts. Run: a name and its scores.
 
-A reader returns a Table; map_parts runs a function over its parts, and each part has its rows as columns.
+A reader returns a Table; map_parts runs a function over its parts, and each part has its rows as columns. The scores of
+a Run are a table that is read later (TableScores), a dict of dicts, or a frame in an engine (LazyScores).
 """
 
 from abc import ABC, abstractmethod
@@ -8,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, repeat
 from math import nan
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -26,15 +27,18 @@ from gradely.data.column_roles import (
 )
 from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
 from gradely.data.hashing import ranges
+from gradely.data.hits import Hits
 from gradely.data.ids import Floats, Ids, Ints, as_text
 from gradely.data.qrels import Qrels
-from gradely.data.run import Scores
 from gradely.data.source import Report, ignore
 from gradely.errors import DataError, clip
 from gradely.parallel import cores, on_threads
+from gradely.settings import Settings
 from gradely.tables import count_of
 
 T = TypeVar("T")
+Scores: TypeAlias = Mapping[str, Mapping[str, float]]
+"""{query: {document: number}}"""
 DUPLICATES = {
     "error": "refuse them",
     "max": "take the highest number",
@@ -267,6 +271,43 @@ def merge_rows(rows: Triples, duplicates: str) -> tuple[Triples, int]:
         return rows, 0
     keep, value = _merge_values(value, alike, duplicates)
     return Triples(query.take(keep), document.take(keep), value[keep]), len(value) - len(keep)
+
+
+class Run:
+    """A run: scores by query and document, with ids as text, and its name."""
+
+    def __init__(self, scores: Scores, name: str = "run", where: str = "") -> None:
+        """Store the scores, the name of the run, and its name in error messages, which is that of its file."""
+        self.scores, self.name, self.where = scores, name, where or name
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """The assumptions made when it was read."""
+        return getattr(self.scores, "notes", ())
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self.scores)
+
+    def __repr__(self) -> str:
+        """Return a summary."""
+        return f"Run({self.name}: {count_of(len(self), 'query')})"
+
+
+class LazyScores(Mapping[str, Mapping[str, float]]):
+    """Scores that stay in an engine, which finds the judged documents itself."""
+
+    @abstractmethod
+    def find_hits(self, qrels: Qrels, settings: Settings, report: Report) -> Hits:
+        """Return the hits of the run."""
+
+    @abstractmethod
+    def first_scores(self, query: str, most: int) -> Floats:
+        """Return at most `most` scores of a query."""
+
+    @abstractmethod
+    def find_tops(self, depth: int, settings: Settings) -> Iterable[tuple[str, str]]:
+        """Return query and document of all rows that have fewer than `depth` documents of their query above them."""
 
 
 class TableScores(Mapping[str, Mapping[str, float]]):

@@ -11,8 +11,7 @@ from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
 from gradely.data.locate import find_hits
 from gradely.data.qrels import Qrels
-from gradely.data.run import Run, Scores
-from gradely.data.table import TableScores
+from gradely.data.table import Run, Scores, TableScores
 from gradely.errors import clip
 from gradely.settings import Settings
 

@@ -8,9 +8,8 @@ import numpy as np
 from gradely.data.ids import Ids, Ints
 from gradely.data.locate import find_hits
 from gradely.data.qrels import Qrels
-from gradely.data.run import LazyScores, Run
 from gradely.data.source import Report, ignore
-from gradely.data.table import TableScores
+from gradely.data.table import LazyScores, Run, TableScores
 from gradely.settings import Settings
 
 if TYPE_CHECKING:

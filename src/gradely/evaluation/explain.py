@@ -13,8 +13,8 @@ from gradely.data import Blocks, Qrels, locate
 from gradely.data.column_roles import Names
 from gradely.data.columns import flat
 from gradely.data.read.readers import trec_table
-from gradely.data.run import Run
 from gradely.data.selection import read_selected
+from gradely.data.table import Run
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.data.tie_breaking import break_ties
 from gradely.data.uncertain import UncertainQrels

@@ -16,9 +16,8 @@ from gradely.data.alike import compare_ids
 from gradely.data.ids import Floats
 from gradely.data.read.dicts import Listed, Ranked
 from gradely.data.read.readers import trec_table
-from gradely.data.run import LazyScores, Scores
 from gradely.data.source import ignore
-from gradely.data.table import FirstRow, IrregularText, Table, TableScores
+from gradely.data.table import FirstRow, IrregularText, LazyScores, Scores, Table, TableScores
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.kernel.swapped import HIGHEST, RANKED, SAMPLE, are_real, describe_beyond, look_swapped

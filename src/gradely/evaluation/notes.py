@@ -8,9 +8,9 @@ import numpy as np
 
 from gradely.data import Qrels
 from gradely.data.alike import OF_SOME_QUERIES, find_alike
+from gradely.data.hits import EXAMPLES
 from gradely.data.ids import Bools, Ints
 from gradely.data.uncertain import UncertainQrels
-from gradely.data.unjudged import EXAMPLES
 from gradely.errors import clip
 from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.tables import count_of, plain_line

@@ -9,10 +9,10 @@ import numpy as np
 
 from gradely.data import Blocks, Hits, Qrels
 from gradely.data.columns import concatenate
+from gradely.data.hits import Unjudged
 from gradely.data.ids import Bools, Floats, Ids, Ints, as_tokens
 from gradely.data.selection import leave_out
 from gradely.data.uncertain import UncertainQrels
-from gradely.data.unjudged import Unjudged
 from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.notes import DEPTH, SAME, TieRange, UnjudgedShare, notes_of
 from gradely.evaluation.scores import Scores, normalize_weights

@@ -22,14 +22,12 @@ import numpy.typing as npt
 from gradely.data.alike import OF_QUERIES, find_alike
 from gradely.data.columns import concatenate, earliest_alike, flat
 from gradely.data.hashing import end_of_better
-from gradely.data.hits import Hits
+from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens, rename_docs
 from gradely.data.qrels import Qrels
-from gradely.data.run import LazyScores, Run
 from gradely.data.source import Report, ignore
-from gradely.data.table import MERGED, IrregularText, ScatteredQueries, Table, TableScores
+from gradely.data.table import MERGED, IrregularText, LazyScores, Run, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
-from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.errors import DataError, clip
 from gradely.parallel import cores
 from gradely.settings import Settings
@@ -118,7 +116,7 @@ def find_in_table(
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.match import Judgments
-    from gradely.data.locate.parts import find_in_part, join_hits
+    from gradely.data.locate.parts import UnjudgedNames, find_in_part, join_hits
 
     judgments, left_out = Judgments.of(qrels), qrels.names_left_out
     find = partial(find_in_part, judgments, settings, table.duplicates, observe)

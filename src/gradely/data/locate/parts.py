@@ -1,23 +1,26 @@
 """Hits of one part of a table: rows are matched with the judgments by hash, sorted by score, and ranks are counted.
 
-find_in_part does this for one part, and join_hits puts the hits of all parts together.
+find_in_part does this for one part. UnjudgedNames collects the queries of all parts that have no judgments, if there
+are any, and join_hits puts everything together.
 """
 
-from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Collection, Iterable
+from functools import cached_property
+from itertools import islice
+from typing import Any, NamedTuple, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Triples, compact, has_repetition, new_tokens
-from gradely.data.hashing import SALT, hashes, is_distinct, ranges
-from gradely.data.hits import Hits
-from gradely.data.ids import LONGEST_NAME, Bools, Bytes, Floats, Ids, Ints, Words
+from gradely.data.columns import Triples, compact, concatenate, has_repetition, new_tokens, number_ids
+from gradely.data.hashing import SALT, hashes, is_among, is_distinct, ranges, token_hashes
+from gradely.data.hits import EXAMPLES, Hits, Unjudged
+from gradely.data.ids import LONGEST_NAME, Bools, Bytes, Floats, Ids, Ints, Words, as_tokens
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
+from gradely.data.spool import NamedRows, NameSpool, Spool
 from gradely.data.table import MERGED, IrregularText, Part, ScatteredQueries, Table, merge_rows
 from gradely.data.tie_breaking import ORDERS, Documents
-from gradely.data.unjudged import UnjudgedNames
 from gradely.settings import Settings
 
 
@@ -63,8 +66,8 @@ class PartHits(NamedTuple):
 
     query: Ints
     size: Ints
-    unjudged: tuple[Ids, Words]
-    """the queries without judgments, and their hashes"""
+    unjudged: tuple[Ids, Words] | None
+    """the queries without judgments, and their hashes; None if there are none"""
     hits: tuple[npt.NDArray[np.int32], ...]
     """query, row, above, tied and, if ties are broken, place of each judged document"""
     merged: int
@@ -91,12 +94,10 @@ def find_in_part(
     if duplicates in MERGED:
         rows, merged = merge_rows(rows, duplicates)
     lines = read_lines(judgments, rows, settings)
-    unjudged = lines.unjudged()
-    judged, names = lines.query[lines.judged], hashes(*unjudged)
+    judged = lines.query[lines.judged]
     if len(judgments.once(judged)) < len(judged):
         raise ScatteredQueries
-    if not is_distinct(names) and len(set(unjudged.names())) < len(names):
-        raise ScatteredQueries
+    unjudged = None if len(judged) == len(lines.query) else _unjudged_once(lines)
     if not (duplicates == "keep" or is_distinct(lines.key)) and has_repetition(
         lines.key, np.repeat(np.arange(len(lines.size)), lines.size), lines.text, lines.start, lines.stop
     ):
@@ -110,7 +111,16 @@ def find_in_part(
     hits = [lines.query[owner], row, above, tied]
     hits += [above + _places(lines, line, first, last, settings)] if settings.breaks_ties else []
     columns = tuple(column.astype(np.int32) for column in hits)
-    return PartHits(lines.query, lines.size, (compact(unjudged), names), columns, merged, seen)
+    return PartHits(lines.query, lines.size, unjudged, columns, merged, seen)
+
+
+def _unjudged_once(lines: Lines) -> tuple[Ids, Words]:
+    """Return the queries without judgments, and their hashes; raise ScatteredQueries for duplicates."""
+    names = lines.unjudged()
+    keys = hashes(*names)
+    if not is_distinct(keys) and len(set(names.names())) < len(keys):
+        raise ScatteredQueries
+    return compact(names), keys
 
 
 def read_lines(judgments: Judgments, rows: Triples, settings: Settings) -> Lines:
@@ -175,6 +185,95 @@ def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Setting
     return out
 
 
+class UnjudgedNames:
+    """Collects the queries without judgments part by part.
+
+    Their hashes, or their names if a query may be in several parts, go to a temporary file if they are many. Only if
+    they count, all names are kept, in one buffer.
+    """
+
+    def __init__(self, run: str, settings: Settings, left_out: Collection[str], *, together: bool) -> None:
+        """Store the name of the run, for errors, and the queries of the qrels that were left out.
+
+        `together` is true if the lines of each query should be in one part.
+        """
+        self.run, self.together = run, together
+        self.added = 0
+        """number of queries in all parts; a query that is in several parts counts in each"""
+        self._names: list[Ids] | None = [] if settings.counts_unjudged else None
+        """all names, if they are needed and no query is in several parts"""
+        self._examples: dict[str, None] = {}
+        self._left_out = left_out
+        self._met: set[str] = set()
+        """the queries of the run that were left out"""
+
+    def __enter__(self) -> Self:
+        """Begin."""
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close the temporary file, if there is one."""
+        if self.added:
+            self._spool.__exit__()
+
+    @cached_property
+    def _spool(self) -> Spool | NameSpool:
+        """The hashes or names of all parts, made when there are some: usually, every query is judged."""
+        return Spool(self.run, np.uint64) if self.together else NameSpool(self.run)
+
+    @cached_property
+    def _left_out_hashes(self) -> Words:
+        return np.sort(token_hashes(as_tokens(list(self._left_out))))
+
+    def add(self, names: Ids, keys: Words) -> None:
+        """Add the queries of a part, given their hashes."""
+        if isinstance(self._spool, Spool):
+            self._spool.add(keys, keys.astype(np.uint8))
+            if self._names is not None:
+                self._names.append(names)
+        else:
+            number = np.arange(self.added, self.added + len(keys), dtype=np.float64)
+            self._spool.add(NamedRows([names], number), keys.astype(np.uint8))
+        self.added += len(keys)
+        if self._left_out:
+            here = np.flatnonzero(is_among(keys, self._left_out_hashes))
+            self._met.update(name for name in names.take(here).names() if name in self._left_out)
+        if self._names is None and len(self._examples) < EXAMPLES:
+            new = (name for name in map(names.name, range(len(keys))) if name not in self._left_out)
+            self._examples.update(dict.fromkeys(islice(new, EXAMPLES)))
+
+    @property
+    def are_together(self) -> bool:
+        """True if no query is in two parts; false if two queries share a hash, too."""
+        return not self.added or isinstance(self._spool, NameSpool) or all(map(is_distinct, self._spool.parts()))
+
+    def all(self) -> Unjudged:
+        """Return the queries, each once."""
+        if not self.added:
+            return Unjudged()
+        names, size = self._names, self.added
+        if isinstance(self._spool, NameSpool):
+            names, size = self._each_once(self._spool)
+        size -= len(self._met)
+        if names is None or not size:
+            return Unjudged(size, tuple(islice(self._examples, EXAMPLES)))
+        every = concatenate(names).tokens()
+        return Unjudged(size, [name for name in every if name not in self._met] if self._met else every)
+
+    def _each_once(self, spool: NameSpool) -> tuple[list[Ids] | None, int]:
+        """Return all names if they are needed, in the order of first appearance, and their number."""
+        size, names, numbers = 0, [], []
+        for rows in spool.parts():
+            first = number_ids(rows.names[0])[1]
+            size += len(first)
+            if self._names is not None:
+                names.append(compact(rows.names[0].take(first)))
+                numbers.append(rows.value[first])
+        if not names:
+            return None, size
+        return [concatenate(names).take(np.argsort(np.concatenate(numbers)))], size
+
+
 def join_hits(
     table: Table, qrels: Qrels, names: UnjudgedNames, parts: Iterable[PartHits], observe: Observer | None
 ) -> Hits:
@@ -184,7 +283,7 @@ def join_hits(
     """
     hits, seen, merged, retrieved = [], [], 0, np.zeros(len(qrels), np.int64)
     for part in parts:
-        if names.together:
+        if names.together and part.unjudged is not None:
             names.add(*part.unjudged)
         judged = part.query != UNKNOWN
         if retrieved[part.query[judged]].any():

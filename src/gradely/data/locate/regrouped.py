@@ -14,10 +14,10 @@ from gradely.data.columns import Triples, compact, leave_out_repeats, new_tokens
 from gradely.data.hashing import hashes
 from gradely.data.ids import Bytes, Ids, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
+from gradely.data.locate.parts import UnjudgedNames
 from gradely.data.source import Report, split_report
 from gradely.data.spool import NamedRows, NameSpool
 from gradely.data.table import Part, Table
-from gradely.data.unjudged import UnjudgedNames
 from gradely.parallel import on_threads
 
 T = TypeVar("T")

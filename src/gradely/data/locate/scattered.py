@@ -13,15 +13,14 @@ import numpy as np
 
 from gradely.data.columns import compact, leave_out_repeats
 from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct
-from gradely.data.hits import Hits
+from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Floats, Ids, Ints, Tokens, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.parts import Lines, match_lines, read_lines
+from gradely.data.locate.parts import Lines, UnjudgedNames, match_lines, read_lines
 from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.spool import Spool
 from gradely.data.table import IrregularText, Part, Table
 from gradely.data.tie_breaking import Documents
-from gradely.data.unjudged import Unjudged, UnjudgedNames
 from gradely.settings import Settings
 
 T = TypeVar("T")

@@ -10,9 +10,8 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from gradely.data.column_roles import DOC, QUERY, Names, normalize
-from gradely.data.run import Scores
 from gradely.data.source import HEAD, Source
-from gradely.data.table import Table
+from gradely.data.table import Scores, Table
 from gradely.errors import InputError, did_you_mean
 
 

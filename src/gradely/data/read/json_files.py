@@ -20,9 +20,8 @@ from gradely.data.read.records import (
     sample_records,
 )
 from gradely.data.read.trec import Collector, Values
-from gradely.data.run import Scores
 from gradely.data.source import HEAD, LONGEST_LINE, Source
-from gradely.data.table import Table
+from gradely.data.table import Scores, Table
 from gradely.errors import DataError, InputError, clip
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 
 from gradely.data.read.trec import Collector, Values
-from gradely.data.run import LazyScores, Run
+from gradely.data.table import LazyScores, Run
 from gradely.errors import DataError, InputError, clip
 from gradely.tables import count_of
 

@@ -13,9 +13,8 @@ from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labe
 from gradely.data.read.formats import Contents, ReadOptions, format_of, is_folder_or_pattern, open_file, run_name
 from gradely.data.read.responses import results_of
 from gradely.data.read.trec import read_weight_lines
-from gradely.data.run import Run
 from gradely.data.source import Source
-from gradely.data.table import DUPLICATES, Table, TableScores
+from gradely.data.table import DUPLICATES, Run, Table, TableScores
 from gradely.data.uncertain import join_columns, judgments_of
 from gradely.errors import DataError, InputError, clip
 from gradely.settings import check_choice
