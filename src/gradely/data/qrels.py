@@ -1,7 +1,7 @@
 """Qrels: the judged documents of all queries, in one flat table."""
 
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeAlias
 
@@ -109,7 +109,7 @@ class Qrels:
         """The number of judgments of each query."""
         return self.start[1:] - self.start[:-1]
 
-    @lazy
+    @cached_property
     def has_irrelevant(self) -> bool:
         """True if some documents were judged not relevant; documents without a judgment are then unjudged.
 

@@ -3,6 +3,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from math import exp, fsum, ldexp
 from typing import TYPE_CHECKING, Any, cast
 
@@ -215,7 +216,7 @@ class Scores(Result):
         """Return {query: {measure: value}}."""
         return {query: dict(zip(self.measures, row, strict=True)) for query, row in self.rows()}
 
-    @lazy
+    @cached_property
     def _index(self) -> dict[str, int]:
         return {query: i for i, query in enumerate(self.queries)}
 
@@ -278,7 +279,7 @@ class Scores(Result):
         rows: list[list[Cell]] = [[measure, mean, errors.get(measure, 0.0)] for measure, mean in self._means.items()]
         return Table(["measure", self.name, "error of drawn orders"], rows)
 
-    @lazy
+    @cached_property
     def segments(self) -> Segments | None:
         """The means by segment; None if evaluate was called without `by`."""
         if self._segment_of is None:
@@ -289,12 +290,12 @@ class Scores(Result):
         """Return the segment of a query, or "(none)" if it has none; None if evaluate was called without `by`."""
         return None if self._segment_of is None else self._segment_of.get(query, REST)
 
-    @lazy
+    @cached_property
     def tie_ranges(self) -> list[TieRange]:
         """The range of each mean over the orders of ties; measures that do not depend on the order are left out."""
         return self._ranges()
 
-    @lazy
+    @cached_property
     def unjudged_share(self) -> UnjudgedShare | None:
         """The share of unjudged documents above the cut-off of the first measure, or in the top 100 if it has none.
 
@@ -302,12 +303,12 @@ class Scores(Result):
         """
         return self._unjudged()
 
-    @lazy
+    @cached_property
     def data_notes(self) -> list[Note]:
         """The notes that are fast to find: missing and degenerate queries, dropped documents, each with its count."""
         return self._notes()
 
-    @lazy
+    @cached_property
     def notes(self) -> list[Note]:
         """Notes on missing and degenerate queries, ties that matter and unjudged documents, each with its count."""
         spans = [span.note() for span in self.tie_ranges]

@@ -60,13 +60,14 @@ def read_qrels(
         return qrels
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     options = ReadOptions("label", columns, duplicates)
-    if subtopics is not False or "subtopic" in (columns or {}) or are_by_subtopic(qrels):
+    in_file = isinstance(qrels, str | os.PathLike | Source)
+    if subtopics is not False or "subtopic" in (columns or {}) or (not in_file and are_by_subtopic(qrels)):
         from gradely.data.read.subtopics import read_by_subtopic
 
         held = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels
         by_subtopic = read_by_subtopic(held, format, options)
         return by_subtopic if isinstance(subtopics, bool) else weigh_subtopics(by_subtopic, subtopics)
-    if isinstance(qrels, str | os.PathLike | Source):
+    if in_file:
         source = qrels if isinstance(qrels, Source) else Source(qrels)
         name, open_with = source.name, partial(open_file, source, format)
     else:
