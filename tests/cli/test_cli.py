@@ -174,9 +174,26 @@ WRITES = {
     "users": "users {qrels} {run} --format csv -o {out}",
     "plan": "plan {qrels} popular.run {run} --format csv -o {out}",
     "phi": "phi {qrels} --format csv -o {out}",
+    "holes": "holes {qrels} {run} --format csv -o {out}",
+    "overlap": "overlap popular.run {run} --format csv -o {out}",
+    "check": "check {qrels} {run} --format csv -o {out}",
+    "judges": "judges --qrels {qrels} --qrels {only} popular.run {run} --format csv -o {out}",
+    "judges with a page": "judges --qrels {qrels} --qrels {only} --report {out}",
+    "judges that merge": "judges --qrels {qrels} --qrels {only} --merge mean -o {out}",
+    "estimate": "estimate {qrels} --judge {only} popular.run {run} --format csv -o {out}",
+    "a comparison with a judge": "compare {qrels} --judge {only} popular.run {run} --format csv -o {out}",
+    "sample": "sample {qrels} {run} -n 2 --format csv -o {out}",
+    "sample of documents": "sample {qrels} {run} -n 2 --pool {out}",
+    "a run as labels": "evaluate --qrels-from-run {only} {run} --format csv -o {out}",
+    "weights": "evaluate qrels.txt dense.run --weights {only} --format csv -o {out}",
+    "segments": "evaluate qrels.txt dense.run --by {only} --format csv -o {out}",
+    "excluded documents": "evaluate qrels.txt dense.run --exclude {only} --format csv -o {out}",
+    "weights of subtopics": "evaluate qrels.txt dense.run --subtopic-weights {only} --format csv -o {out}",
+    "texts": "explain qrels.txt dense.run q01 -m AP --docs-text {only} --format csv -o {out}",
     "report": "report {qrels} {run} -o {out}",
     "report with texts": "report qrels.txt dense.run --queries-text {only} -o {out}",
     "gate with a summary": "gate {qrels} {run} --baseline popular.run --summary {out}",
+    "gate with test cases": "gate {qrels} {run} --baseline popular.run --junit {out}",
     "gate that saves": "gate {qrels} {run} --baseline popular.run --save {out}",
     "gate and a table": "gate {qrels} popular.run --baseline {run} --format csv -o {out}",
     "gate that saves over a run": "gate {qrels} popular.run --baseline {run} --save {out}",
@@ -200,6 +217,25 @@ def test_an_output_that_is_an_input_is_refused_and_the_input_stays(demo, capfd, 
             r"gradely: \S+: cannot be written: \S+ and \S+ are the same file; name another one\n", err
         )
         assert contents(demo) == before
+
+
+@pytest.mark.parametrize("option", ["--format csv -o", "--report"])
+def test_an_output_that_a_pattern_or_a_suite_names_is_refused(demo, capfd, option):
+    """Such files stand in no argument: --group 'b=lex*.run' -o lexical.run once replaced the run."""
+    (demo / "parts").mkdir()
+    table = pa.table({"query": ["q01"], "document": ["d001"], "score": [1.0]})
+    parquet.write_table(table, demo / "parts" / "part-0.parquet")
+    (demo / "suite.toml").write_text('[a]\nqrels = "qrels.txt"\nruns.a = "lexical.run"\nruns.b = "parts"\n')
+    (demo / "link").symlink_to("lexical.run")
+    before, part = contents(demo), (demo / "parts" / "part-0.parquet").read_bytes()
+    for command in ("compare qrels.txt --group a=dense.run --group b=lex*.run", "suite suite.toml"):
+        for out in ("lexical.run", "link", *(["parts/part-0.parquet"] if command.startswith("suite") else [])):
+            assert run([*command.split(), *option.split(), out]) == 2
+            assert capfd.readouterr() == (
+                "",
+                f"gradely: {out}: cannot be written: it is one of the input files; name another one\n",
+            )
+    assert contents(demo) == before and (demo / "parts" / "part-0.parquet").read_bytes() == part
 
 
 def test_an_output_that_is_read_from_standard_input_is_refused(demo):

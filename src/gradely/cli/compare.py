@@ -89,6 +89,9 @@ def command(
         flag = "--report" if page else "--influence" if influence else "--group"
         raise click.UsageError(f"{flag} is about human labels alone: leave it out, or --judge")
     files = find_groups(groups, request.runs)
+    grouped = [path for paths in files.values() for path in paths]
+    check_output(page, beside=True, inputs=grouped)
+    check_output(output.path, inputs=grouped)
     if files and request.inputs.features:
         raise InputError("--feature and --group do not go together: each feature is a run by itself")
     request = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs)

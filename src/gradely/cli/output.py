@@ -153,7 +153,9 @@ def check_output(
     uses = [use for use, named in _named_files() if named != replaces and _is_same_file(named, path)]
     if len(uses) > 1:
         raise InputError(f"{path}: cannot be written: {' and '.join(uses)} are the same file; name another one")
-    if any(_is_same_file(file, path) for file in inputs):
+    from gradely.data.read.readers import files_at
+
+    if any(_is_same_file(file, path) for given in inputs for file in files_at(given)):
         raise InputError(f"{path}: cannot be written: it is one of the input files; name another one")
 
 
