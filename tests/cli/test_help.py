@@ -98,22 +98,34 @@ def test_a_table_fits_its_width_and_loses_nothing(table, width):
 
 
 RUNS = ("qrels.txt", "dense.run", "lexical.run", "popular.run")
+TWO = ("--qrels", "qrels.txt", "--qrels", "judge.qrels")
+SHOWN = {
+    "evaluate": [*RUNS, "-q"],
+    "explain": [*RUNS[:2], "q01", "-m", "AP"],
+    "ties": [*RUNS],
+    "measures": [],
+    "compare": [*RUNS, "--pairs", "--influence", "--holes"],
+    "suite": ["suite.toml"],
+    "gate": [*RUNS[:2], "--baseline", "lexical.run"],
+    "plan": [*RUNS, "--difference", "0.02"],
+    "overlap": [*RUNS[1:]],
+    "judges": [*TWO, *RUNS[1:]],
+    "holes": [*RUNS],
+    "estimate": [*RUNS, "--judge", "judge.qrels"],
+    "sample": ["qrels.txt", "-n", "5"],
+    "check": [*RUNS],
+    "pools": [*RUNS],
+    "correlate": [*RUNS],
+    "users": [*RUNS],
+    "phi": ["qrels.txt"],
+    "papers": [],
+    "demo": ["gradely-demo"],
+}
+"""commands that print tables, at their widest"""
 
 
-@pytest.mark.parametrize("width", [80, 120])
-@pytest.mark.parametrize(
-    "command",
-    [
-        ["compare", *RUNS, "--pairs", "--influence"],
-        ["ties", *RUNS],
-        ["evaluate", *RUNS, "-q"],
-        ["users", *RUNS, "-m", "eGAP"],
-        ["measures"],
-    ],
-    ids=lambda command: command[0],
-)
-def test_a_terminal_breaks_no_line(demo, command, width):
-    """A real terminal: what is wider wraps inside of words."""
+def on_terminal(arguments, width):
+    """Return what a command prints on a terminal of this width."""
     main, other = pty.openpty()
     import fcntl
     import struct
@@ -121,7 +133,7 @@ def test_a_terminal_breaks_no_line(demo, command, width):
 
     fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 50, width, 0, 0))
     with subprocess.Popen(
-        [sys.executable, "-m", "gradely", *command], stdout=other, stderr=subprocess.DEVNULL
+        [sys.executable, "-m", "gradely", *arguments], stdout=other, stderr=subprocess.DEVNULL
     ) as process:
         os.close(other)
         out = b""
@@ -135,8 +147,29 @@ def test_a_terminal_breaks_no_line(demo, command, width):
             out += piece
     os.close(main)
     assert process.returncode == 0
-    lines = re.sub(r"\x1b\[[01]m", "", out.decode()).splitlines()
-    assert len(lines) > 5 and max(map(len, lines)) <= width
+    return re.sub(r"\x1b\[[01]m", "", out.decode())
+
+
+@pytest.mark.parametrize("width", [80, 120])
+@pytest.mark.parametrize("command", SHOWN)
+def test_a_terminal_breaks_no_line(demo, command, width, capfd):
+    """A real terminal: what is wider wraps inside of words."""
+    if command == "papers":
+        pytest.importorskip("gradely_papers")
+    long = "a_run_with_a_name_that_is_long__as_those_of_evaluations_are.run"
+    (demo / "lexical.run").rename(demo / long)
+    (demo / "judge.qrels").write_bytes((demo / "qrels.txt").read_bytes().replace(b" 3\n", b" 2\n"))
+    (demo / "suite.toml").write_text(f'[a]\nqrels = "qrels.txt"\nruns.dense = "dense.run"\nruns.other = "{long}"\n')
+    arguments = [command, *(long if word == "lexical.run" else word for word in SHOWN[command])]
+    text = on_terminal(arguments, width)
+    assert len(text.splitlines()) > 2 and max(map(len, text.splitlines())) <= width
+    assert run(arguments) == 0
+    whole = set(capfd.readouterr().out.split())
+    assert {word for word in text.split() if word.strip("─")} <= whole  # and no word is broken by us
+
+
+def test_every_command_that_prints_tables_is_shown_on_a_terminal():
+    assert set(SHOWN) == set(COMMANDS) - {"report", "plot", "trec_eval", "completion"}
 
 
 def test_p_values_have_one_format():

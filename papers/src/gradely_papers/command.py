@@ -12,10 +12,10 @@ import click
 
 from gradely import InputError
 from gradely.cli import options
-from gradely.cli.output import Bar, make_folder, say, write_file
+from gradely.cli.output import Bar, make_folder, say, terminal_width, write_file
 from gradely.errors import GradelyError
 from gradely.parallel import can_fork, cores, in_processes
-from gradely.tables import Table, plain_line, to_text
+from gradely.tables import Table, fill, plain_line, to_text
 from gradely_papers import PAPERS, check_data, experiment, experiments, misprints, results
 from gradely_papers.documents import document
 from gradely_papers.experiment import CLAIM, FOLDER, THEOREM, Assessment, Experiment, Library
@@ -37,19 +37,20 @@ def papers(context: click.Context) -> None:
     `papers claims` shows every claim with its recorded verdicts, and `papers run NAME` repeats an experiment.
     """
     if context.invoked_subcommand is None:
-        say(f"{listing()}\n{RECORDED}\n\n{to_text(count(read_record()))}\n{HINTS}")
+        width = terminal_width()
+        counts = to_text(count(read_record())._replace(width=width))
+        say(f"{listing(width)}\n{fill(RECORDED, width)}\n\n{counts}\n{fill(HINTS, width)}\n")
 
 
 RECORDED = "Recorded verdicts on the papers' claims, on public data (`gradely papers run all`, seed 0):"
 HINTS = """\
 `gradely papers claims [PAPER]` shows each claim with its criterion, our numbers and the verdicts, and
 `gradely papers claims F14 table 2` shows everything about one figure, table, section or equation.
-`gradely papers run NAME --data DIR` repeats an experiment, and `gradely papers run all --data DIR` repeats all.
-"""
+`gradely papers run NAME --data DIR` repeats an experiment, and `gradely papers run all --data DIR` repeats all."""
 
 
-def listing() -> str:
-    """Return the list of papers, a line for each experiment, and the data that they need."""
+def listing(width: int | None = None) -> str:
+    """Return the list of papers, a line for each experiment, and the data that they need, fitted to `width`."""
     every = experiments().values()
     rows = [[entry.name, entry.part, entry.shows] for entry in every]
     data = dict.fromkeys(entry.required_data for entry in every if entry.required_data)
@@ -58,8 +59,9 @@ def listing() -> str:
         for needed in data
         for line in _wrap(f"{', '.join(entry.name for entry in every if entry.required_data == needed)}: {needed}", 0)
     )
-    titles = "".join(f"{key}  {title}\n" for key, title in PAPERS.items())
-    return f"{titles}\n{to_text(Table(['name', 'part', 'what it shows'], rows))}\nRequired data:\n{needs}"
+    titles = "".join(f"{fill(f'{key}  {title}', width)}\n" for key, title in PAPERS.items())
+    table = to_text(Table(["name", "part", "what it shows"], rows, width=width))
+    return f"{titles}\n{table}\nRequired data:\n{needs}"
 
 
 @papers.command("claims")

@@ -5,11 +5,12 @@ from pathlib import Path
 import click
 
 from gradely.cli.options import FOLDER
-from gradely.cli.output import make_folder, say, write_file
+from gradely.cli.output import make_folder, say, terminal_width, write_file
 from gradely.data.demo import QUERIES, RUNS, collection
 from gradely.errors import InputError
 from gradely.evaluation.evaluate import evaluate_runs
 from gradely.settings import TiePolicy
+from gradely.tables import fill
 
 PAIR = ("lexical", "dense")
 
@@ -21,17 +22,20 @@ def command(folder: str) -> None:
     target = Path(folder)
     _write(target)
     results = evaluate_runs(target / "qrels.txt", [target / f"{name}.run" for name in sorted(RUNS)])
+    width = terminal_width()
     listing = "".join(f"  {name}.run: {text}\n" for name, text in RUNS.items())
+    head = fill(f"{folder}: qrels of {QUERIES} queries with labels 0 to 3, and three runs, whose scores are", width)
+    moral = "\n".join(fill(sentence, width) for sentence in _moral(target))
     say(
-        f"{folder}: qrels of {QUERIES} queries with labels 0 to 3, and three runs, whose scores are\n{listing}\n"
+        f"{head}\n{listing}\n"
         f"$ gradely evaluate {folder}/qrels.txt {folder}/*.run\n\n"
-        f"{results}\n\n{_moral(target)}\n"
-        f"Next: gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
-        f"      gradely report {folder}/qrels.txt {folder}/*.run -o report.html\n"
+        f"{results.render(width=width)}\n{moral}\n\nNext:\n"
+        f"  gradely explain {folder}/qrels.txt {folder}/lexical.run q01 -m nDCG@10\n"
+        f"  gradely report {folder}/qrels.txt {folder}/*.run -o report.html\n"
     )
 
 
-def _moral(target: Path) -> str:
+def _moral(target: Path) -> list[str]:
     """Return sentences about the effect of the order of tied documents on two runs."""
 
     def duel(ties: TiePolicy) -> str:
@@ -39,10 +43,10 @@ def _moral(target: Path) -> str:
         first, second = evaluate_runs(target / "qrels.txt", runs, ["nDCG@10"], ties=ties).values()
         return f"{first['nDCG@10']:.4f} to {second['nDCG@10']:.4f}"
 
-    return (
-        f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.\n"
-        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names pick the winner.\n"
-    )
+    return [
+        f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.",
+        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names pick the winner.",
+    ]
 
 
 def _write(target: Path) -> None:

@@ -91,6 +91,13 @@ def say_bytes(content: bytes) -> None:
         raise InputError(f"standard output cannot be written: {error.strerror or error}") from None
 
 
+def terminal_width() -> int | None:
+    """Return the width of the terminal in characters, or None if standard output is none."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None
+    return os.get_terminal_size(sys.stdout.fileno()).columns
+
+
 def fail(message: str, code: int = 2, program: str = "gradely") -> int:
     """Write an error message to standard error as one line, and return the exit code."""
     import click
@@ -280,9 +287,8 @@ def write_result(result: "Result", output: OutputOptions) -> None:
 
         write_file(picture(result.chart(), output.picture), str(output.path))  # type: ignore[attr-defined]
         output = output._replace(path=None)
-    terminal = not output.to_file and sys.stdout is not None and sys.stdout.isatty()
-    width = os.get_terminal_size().columns if terminal else None
-    bold = terminal and "NO_COLOR" not in os.environ
+    width = None if output.to_file else terminal_width()
+    bold = width is not None and "NO_COLOR" not in os.environ
     write(result.render(output.form, output.digits, width=width, bold=bold), output.path)
     beside = output.form not in ("table", "json") or output.to_file
     say_beside(result.lines_beside(output.form, output.digits) if beside else ())
