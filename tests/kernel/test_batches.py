@@ -9,7 +9,7 @@ import pytest
 import gradely
 from gradely import DataError
 from gradely.kernel import arrays as groups
-from gradely.kernel import backend, batch
+from gradely.kernel import backend
 from gradely.kernel.backend import divide, rank_rows, sum_rows
 from gradely.kernel.batch import Levels, card, title
 from gradely.kernel.fixed import fix_shapes
@@ -185,13 +185,6 @@ def test_levels_are_the_distinct_positive_labels():
     assert found.lower_by(1)().tolist() == [2.0]
     counted = Levels(np.array([[3.0, -1.0], [1.0, 3.0]]), np.array([[True, False], [True, True]]))
     assert counted().tolist() == [1.0, 3.0] and counted.lowest == 1.0
-
-
-@pytest.mark.parametrize("few", [0, 2, 8])
-def test_distinct_labels_of_many(monkeypatch, few):
-    monkeypatch.setattr(batch, "BLOCK", 2)
-    monkeypatch.setattr(batch, "FEW", few)
-    assert sorted(batch.find_distinct(np.array([1.0, 2.0, 1.0, 3.0, 2.0, 1.0, 4.0])).tolist()) == [1.0, 2.0, 3.0, 4.0]
 
 
 # Arrays of other libraries

@@ -37,19 +37,3 @@ def test_levels_of_recall_are_eleven():
 def test_users_above_a_pool_are_said_to_find_nothing():
     scores = gradely.evaluate({"q": {"a": 1}, "r": {"a": 2}}, {"q": ["a"], "r": ["a"]}, ["eGAP(g=[0.5, 0.5])", "AP"])
     assert [(note.kind, note.count, note.of) for note in scores.notes] == [("unreachable", 1, 2)]
-
-
-TIED = {f"q{i}": {f"d{j}": j % 2 for j in range(9)} for i in range(9)}
-TIED_RUN = {query: dict.fromkeys(docs, 1.0) for query, docs in TIED.items()}
-EVALUATE = {
-    "evaluate": lambda **options: gradely.evaluate(TIED, TIED_RUN, ["AP"], **options).mean(),
-    "Evaluator": lambda **options: gradely.Evaluator(TIED, ["AP"], **options)(TIED_RUN).mean(),
-    "evaluate_runs": lambda **options: gradely.evaluate_runs(TIED, {"run": TIED_RUN}, ["AP"], **options).mean(),
-    "explain": lambda **options: gradely.explain(TIED, TIED_RUN, "q1", "AP", **options).lines,
-}
-
-
-@pytest.mark.parametrize("name", EVALUATE)
-def test_ties_are_drawn_by_seed_0(name):
-    usual, same, other = (EVALUATE[name](ties="random", **seed) for seed in ({}, {"seed": 0}, {"seed": 1}))
-    assert usual == same != other

@@ -17,7 +17,7 @@ from gradely.cli.main import run
 from gradely.data.table import IrregularText
 from gradely.trec_eval import read
 from gradely.trec_eval.command import ABOUT
-from gradely.trec_eval.measures import TABLE, select_columns, to_c_integer
+from gradely.trec_eval.measures import TABLE, to_c_integer
 from gradely.trec_eval.options import Quit, atof, atol, parse
 from tests.shared_data import DATA, needs
 
@@ -555,11 +555,6 @@ def test_whole_numbers_of_c_end_at_2_to_the_63():
         -(2.0**62),
         *[least] * 4,
     ]
-
-
-def test_columns_of_a_measure_at_fifths():
-    columns = select_columns(parse(["-m", "Rprec_mult", "qrels", "run"]))
-    assert [column.name for column in columns] == [f"Rprec_mult_{i / 5:.2f}" for i in range(1, 11)]
 
 
 def test_judgments_may_come_from_standard_input(monkeypatch, tmp_path, capfdbinary):
