@@ -204,6 +204,7 @@ def test_parts_are_put_together_whatever_their_size(ties, monkeypatch, tmp_path)
             monkeypatch.setattr(table, "ROWS", size)
             monkeypatch.setattr("gradely.data.read.frames.ROWS", size)
             monkeypatch.setattr("gradely.data.read.pieces.PIECE", 16 * size)
+            monkeypatch.setattr("gradely.data.spool.IN_MEMORY", size)
             judged = gradely.read_qrels(polars(qrels, labels))
             for run in runs:
                 found = gradely.evaluate(judged, run, MEASURES, ties=ties, threads=2)

@@ -8,7 +8,6 @@ import sys
 import tempfile
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,8 +20,6 @@ from gradely.data.read import frames
 from gradely.data.spool import PARTS, Spool
 from gradely.errors import DataError, InputError
 from tests import ways
-
-POLICIES = ["expected", "best", "worst", "trec", "order", "random"]
 
 
 @pytest.fixture
@@ -55,27 +52,6 @@ def rank_by_rank(queries=20, depth=30):
 def write_judgments(rows, step=7):
     with open("qrels", "w") as file:
         file.writelines(f"{query} 0 {doc} {len(doc) % 3}\n" for query, doc, _ in rows[::step] if query != "q3")
-
-
-@pytest.mark.parametrize("ties", POLICIES)
-@pytest.mark.parametrize("form", ["text", "gzip", "csv", "parquet", "frame"])
-def test_the_bits_are_those_of_queries_that_are_together(folder, ties, form):
-    rows = rank_by_rank()
-    write_judgments(rows)
-    together = sorted(rows, key=lambda row: row[0])
-    answers = []
-    for number, some in enumerate((together, rows)):
-        frame = pd.DataFrame(some, columns=["query", "document", "score"])
-        write_lines(f"{number}.run", some)
-        frame.to_csv(f"{number}.csv", index=False)
-        frame.to_parquet(f"{number}.parquet")
-        subprocess.run(["gzip", "-k", f"{number}.run"], check=True)
-        given = {"text": ".run", "gzip": ".run.gz", "csv": ".csv", "parquet": ".parquet"}
-        run = frame if form == "frame" else f"{number}{given[form]}"
-        scores = gradely.evaluate("qrels", run, ["nDCG", "AP", "ERR", "RR"], ties=ties, queries="run", threads=2)
-        answers.append((scores.per_query(), sorted(note.text for note in scores.notes)))
-    assert answers[0] == answers[1]
-    assert len(answers[0][0]) == 20
 
 
 @given(st.lists(st.sampled_from([b"a", b"b", b"", b"query", b"a name of more than a word", b"\xc3\xa9"]), max_size=60))
