@@ -77,6 +77,24 @@ def test_printed_it_is_what_the_command_line_prints(tmp_path, monkeypatch, capfd
     assert content["ideal"][0]["document"] == "a" and content["lines"][1]["gain"] == 3
 
 
+def test_labels_below_1_that_do_not_count_are_noted_as_evaluate_does(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+    judged = {"q1": {"a": 0.9, "b": 0.2}, "q2": {"a": 1, "b": 0}}
+    (tmp_path / "qrels.json").write_text(json.dumps(judged))
+    (tmp_path / "run.json").write_text(json.dumps({"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}))
+    assert run(["explain", "qrels.json", "run.json", "q1", "-m", "AP"]) == 0
+    out = capfd.readouterr().out
+    (note,) = (str(note) for note in gradely.evaluate(judged, "run.json", ["AP"]).notes if note.kind == "labels")
+    assert "AP counts documents with a label of 1 or more as relevant: 2 of 3 positive" in note
+    assert note in out and "= AP 0.0000" in out
+    explained = gradely.explain(judged, "run.json", "q1", "AP")
+    assert note in str(explained) and note in explained._repr_html_()
+    assert json.loads(explained.to_json())["notes"][0]["text"] == note
+    for query, measure in (("q1", "nDCG"), ("q1", "AP(rel=0.5)"), ("q2", "AP")):
+        assert not gradely.explain(judged, "run.json", query, measure).notes
+    assert "every document of a list counts" in str(gradely.explain({"q1": ["a"]}, "run.json", "q1", "AP"))
+
+
 def test_an_ideal_that_is_too_large_for_a_number_does_not_hide_the_value():
     explained = gradely.explain({"q": {"a": 1, "b": 2000}}, {"q": ["a"]}, "q", "DCG(gain='exp')")
     assert explained.value == 1 and explained.ideal == ()

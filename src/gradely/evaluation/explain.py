@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from math import fsum
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from gradely.data.tie_breaking import break_ties
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import InputError, NotFinite, clip
 from gradely.evaluation.evaluate import open_as
-from gradely.evaluation.notes import Note
+from gradely.evaluation.notes import Note, describe_thresholds
 from gradely.evaluation.result import Result, Section, to_html
 from gradely.evaluation.sampled import has_mean, measure_drawn
 from gradely.evaluation.tie_orders import TieOrders, list_orders
@@ -139,7 +139,7 @@ class Explanation(Result):
     """the orders of tied documents with the value in each, if they are few; it has no entries if no order matters"""
     most_orders: int | None = None
     """largest number of entries in the table of orders, if the caller set it"""
-    notes: ClassVar[Sequence[Note]] = ()
+    notes: Sequence[Note] = ()
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
         """Return one row per retrieved document, down to `depth`."""
@@ -225,6 +225,7 @@ class Explanation(Result):
         lines = {key: [line.as_dict() for line in getattr(self, key)] for key in ("lines", "ideal")}
         if self.orders is not None:
             lines["orders"] = self.orders.as_list()
+        lines["notes"] = self._list_notes()
         absent = {"depth", "most_orders", *(name for name in ABSENT if getattr(self, name) is None)}
         return {key: value for key, value in vars(self).items() if key not in absent} | lines
 
@@ -325,7 +326,7 @@ class Explanation(Result):
             bullets(shown.sentences()),
             orders,
             folded,
-            bullets(self.remarks()),
+            bullets([*self.remarks(), *self.notes]),
         )
 
 
@@ -441,7 +442,15 @@ def _explain(
         sampling_error=part.error,
         uncertain=None if chances is None else sum(len(entry) > 1 for entry in chances),
         orders=_list_orders(qrels, scores, query, fitted, settings, most_orders),
+        notes=_notes(qrels, query, measure),
     )
+
+
+def _notes(qrels: Qrels, query: str, measure: MeasureLike) -> list[Note]:
+    """Return the notes on how labels were read and, if it concerns the query, from which label on they are relevant."""
+    low = any(0 < value < 1 for value in _labels(qrels, query).values())
+    threshold = describe_thresholds(qrels, {label(measure): parse(measure)}) if low else None
+    return [Note("labels", len(qrels), len(qrels), text) for text in (*qrels.notes, threshold) if text]
 
 
 def _list_orders(

@@ -13,6 +13,7 @@ from gradely.data.ids import Bools, Ints
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.evaluation.likely_mistakes import describe_threshold
+from gradely.measures import Measure
 from gradely.tables import count_of, plain_line
 
 if TYPE_CHECKING:
@@ -245,10 +246,6 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return notes on assumptions, likely mistakes and excluded documents."""
     plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
-    by_one = [name for name, measure in evaluation.measures.items() if getattr(measure, "rel", None) == 1]
-    levels: Sequence[float] = evaluation.qrels.levels() if by_one else []
-    certain = evaluation.qrels.possible if isinstance(evaluation.qrels, UncertainQrels) else evaluation.qrels
-    threshold = describe_threshold(certain.grade, levels, by_one)
     counted = [name for name in evaluation.measures if re.match(r"hits(@|$)", name, re.IGNORECASE)]
     texts = [
         *(
@@ -258,11 +255,18 @@ def _note_data(evaluation: "Evaluation") -> list[Note]:
         *(("labels", text) for text in evaluation.qrels.notes),
         *(("run", text) for text in evaluation.about_run),
         ("apart", evaluation.id_mismatch),
-        ("labels", threshold),
+        ("labels", describe_thresholds(evaluation.qrels, evaluation.measures)),
         ("subtopics", describe_highest(evaluation.qrels, plain)),
     ]
     notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
     return [*notes, *_note_uncertain(evaluation.qrels), *_note_excluded(evaluation)]
+
+
+def describe_thresholds(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
+    """Return a sentence if positive labels are below 1, and labels from 1 are relevant for some measures, else None."""
+    by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
+    certain = qrels.possible if isinstance(qrels, UncertainQrels) else qrels
+    return describe_threshold(certain.grade, qrels.levels(), by_one) if by_one else None
 
 
 def _note_excluded(evaluation: "Evaluation") -> list[Note]:
