@@ -220,6 +220,59 @@ def test_search_responses_are_runs_by_query(file, engine):
             values(QRELS, run)
 
 
+@pytest.mark.parametrize("engine", ["Elasticsearch", "Solr", "Qdrant", "Algolia"])
+def test_lines_of_responses_without_their_queries_say_what_to_write(file, engine):
+    response = RESPONSES[engine]([result(engine, doc, 1.0) for doc in RUN["q1"]])
+    given = file("responses.jsonl", lines([response, response]))
+    says = r'.jsonl:1: is a response .* does not say which query it answers: write \{"query": …, "response": …\}'
+    for arguments in ((QRELS, given), (given, RUN)):
+        with pytest.raises(InputError, match=says):
+            values(*arguments)
+
+
+FAILED = {
+    "Elasticsearch": {"error": {"root_cause": [], "type": "parsing_exception", "reason": "no field"}, "status": 400},
+    "Solr": {"responseHeader": {"status": 400}, "error": {"msg": "no field", "code": 400}},
+}
+
+
+@pytest.mark.parametrize("engine", FAILED)
+def test_a_search_that_failed_is_an_error_with_its_query(file, engine):
+    answered = RESPONSES[engine]([result(engine, doc, score) for doc, score in RUN["q1"].items()])
+    for responses in ({"q1": answered, "q2": FAILED[engine]}, {"q2": FAILED[engine], "q1": answered}):
+        named = [{"query": query, "response": response} for query, response in responses.items()]
+        for run in (responses, file("run.json", responses), named, file("run.jsonl", lines(named))):
+            with pytest.raises(InputError, match=r"the search of query 'q2' failed: 'no field'; repeat it, or leave"):
+                values(QRELS, run)
+    assert gradely.evaluate({"q1": {"error": 1}}, {"q1": {"d1": 2, "error": 1}}, ["RR"])["RR"] == 0.5
+
+
+PARTIAL = {
+    "Elasticsearch": {"timed_out": True},
+    "shards": {"timed_out": False, "_shards": {"total": 2, "failed": 1}},
+    "Solr": {"responseHeader": {"status": 0, "partialResults": True}},
+    "complete": {"timed_out": False, "_shards": {"total": 2, "failed": 0}},
+}
+
+
+@pytest.mark.parametrize("kind", PARTIAL)
+def test_incomplete_responses_are_noted(file, kind):
+    engine = "Solr" if kind == "Solr" else "Elasticsearch"
+    responses = {
+        query: RESPONSES[engine]([result(engine, doc, score) for doc, score in docs.items()])
+        for query, docs in RUN.items()
+    }
+    responses["q1"] |= PARTIAL[kind]
+    named = [{"query": query, "response": response} for query, response in responses.items()]
+    beside = [{"query": query, **response} for query, response in responses.items()]
+    shapes = (responses, named, beside, {query: Body(response) for query, response in responses.items()})
+    shapes += (file("run.json", responses), file("run.jsonl", lines(named)), file("two.jsonl", lines(beside)))
+    for run in shapes:
+        expected = kind != "complete"
+        assert ("1 response is incomplete: the search timed out, or failed in a part" in notes(QRELS, run)) == expected
+        assert values(QRELS, run) == GRADED
+
+
 def test_hits_rank_in_their_order_where_scores_do_not_fall():
     """Qdrant calls distances scores, and Elasticsearch tracks scores of hits that are sorted by a date."""
     hits = [{"id": doc, "score": distance} for doc, distance in zip("bac", (0.1, 0.4, 0.3), strict=True)]

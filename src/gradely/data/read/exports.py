@@ -70,6 +70,15 @@ def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -
     return table
 
 
+def refuse_response(content: Any, name: str) -> None:
+    """Raise InputError for a line of JSON Lines that is the response to a search, and does not say to which query."""
+    if results_of(content) is not None and not _names_query(content) and not are_columns(content):
+        raise InputError(
+            f"{name}: is a response to a search, which does not say which query it answers: write "
+            '{"query": …, "response": …} into each line'
+        )
+
+
 def _maps(content: Any, **types: Any) -> bool:
     """True for a mapping that has values of these types at these keys."""
     return isinstance(content, Mapping) and all(isinstance(content.get(key), kind) for key, kind in types.items())

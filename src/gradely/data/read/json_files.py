@@ -8,7 +8,7 @@ from typing import Any
 from gradely.data.column_roles import SAMPLED, Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
-from gradely.data.read.exports import choose_split, is_ragas, read_export
+from gradely.data.read.exports import choose_split, is_ragas, read_export, refuse_response
 from gradely.data.read.formats import ReadOptions
 from gradely.data.read.records import (
     Record,
@@ -16,7 +16,9 @@ from gradely.data.read.records import (
     are_records,
     as_nested,
     flatten,
+    holds_partial,
     holds_results,
+    note_partial,
     sample_records,
 )
 from gradely.data.read.trec import Collector, Values
@@ -78,7 +80,8 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
     first: dict[bool, int] = {}
     """the first line with a label, and the first one without"""
     picked: dict[tuple[str, ...], Roles] = {}
-    records = line_records(source, ranked=kind == "score")
+    incomplete: list[int] = []
+    records = line_records(source, ranked=kind == "score", incomplete=incomplete)
     start = list(islice(records, SAMPLED))
     for number, record in chain(start, records):
         name, keys = f"{source.name}:{number}", tuple(record)
@@ -101,7 +104,7 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
         for query, docs in read.items():
             for doc, value in docs.items():
                 rows.add(number, query, doc, value)
-    return rows.with_notes(notes)
+    return rows.with_notes([*notes, *note_partial(len(incomplete), source.name)])
 
 
 def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
@@ -111,12 +114,20 @@ def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
     return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
 
 
-def line_records(source: Source, *, ranked: bool = False) -> Iterator[tuple[int, Record]]:
-    """Yield each record of a file, as `flatten` returns it, with the number of its line."""
+def line_records(
+    source: Source, *, ranked: bool = False, incomplete: list[int] | None = None
+) -> Iterator[tuple[int, Record]]:
+    """Yield each record of a file, as `flatten` returns it, with the number of its line.
+
+    `incomplete` receives the numbers of the lines with incomplete responses of a search engine.
+    """
     for number, line in source.lines():
         name = f"{source.name}:{number}"
         content = _object(parse_json(line.decode(), name), name)
+        refuse_response(content, name)
         for part in as_nested(content) or [content]:
+            if incomplete is not None and holds_partial(part):
+                incomplete.append(number)
             for record in flatten(part, name, ranked=ranked):
                 yield number, record
 

@@ -11,7 +11,7 @@ from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
 from gradely.data.read.formats import Contents, ReadOptions, format_of, is_folder_or_pattern, open_file, run_name
-from gradely.data.read.responses import results_of
+from gradely.data.read.responses import describe_failure, results_of
 from gradely.data.read.trec import read_weight_lines
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Run, Table, TableScores
@@ -249,7 +249,7 @@ def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> 
         if exported is not None:
             return exported
     first = next(iter(value.values()), None)
-    if isinstance(first, list | tuple) or results_of(first) is not None:
+    if isinstance(first, list | tuple) or results_of(first) is not None or describe_failure(first) is not None:
         from gradely.data.read.records import RecordTable, as_nested
 
         nested = as_nested(value)

@@ -17,9 +17,10 @@ from gradely.data.column_roles import (
 )
 from gradely.data.columns import Triples, check_names, numbers_of_objects
 from gradely.data.ids import from_objects
-from gradely.data.read.responses import JUDGED, PLAIN, as_record, results_of
+from gradely.data.read.responses import JUDGED, PLAIN, as_record, describe_failure, is_partial, results_of
 from gradely.data.table import MemoryTable
 from gradely.errors import DataError, InputError, clip
+from gradely.tables import count_of
 
 Record = Mapping[str, Any]
 QUERIES, DOCUMENTS, SCORES = (frozenset(map(normalize, ROLES[role])) for role in ("query", "document", "score"))
@@ -67,7 +68,8 @@ def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
     A value may also be the response of a search engine.
     """
     first = next(iter(content.values()), None)
-    if results_of(first) is None and not (
+    responses = results_of(first) is not None or describe_failure(first) is not None
+    if not responses and not (
         all(isinstance(entries, list | tuple) for entries in content.values())
         and any(_is_result(entry) for entries in content.values() for entry in entries[:1])
     ):
@@ -87,6 +89,7 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
     With `ranked`, as for a run, results without a number get ranks in their order.
     """
     if not holds_results(record):
+        _refuse_failure(record, name)
         yield record
         return
     ((inside, results),) = _results_in(record).items()
@@ -109,6 +112,25 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
         if not has_document and not own:
             raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
+
+
+def _refuse_failure(record: Record, name: str) -> None:
+    """Raise InputError for the response to a search that failed."""
+    said = next(filter(None, map(describe_failure, (record, *record.values()))), None)
+    if said is not None:
+        query = next((f" of query {clip(str(record[key]))}" for key in record if normalize(key) in QUERIES), "")
+        raise InputError(f"{name}: the search{query} failed: {said}; repeat it, or leave the query out")
+
+
+def holds_partial(record: Record) -> bool:
+    """True for a record that is, or holds, an incomplete response of a search engine."""
+    return is_partial(record) or (isinstance(record, Mapping) and any(map(is_partial, record.values())))
+
+
+def note_partial(count: int, name: str) -> list[str]:
+    """Return a note if responses of a search engine are incomplete."""
+    what = f"{count_of(count, 'response')} {'is' if count == 1 else 'are'} incomplete"
+    return [f"{name}: {what}: the search timed out, or failed in a part of the index"] if count else []
 
 
 def _numbers(record: Record) -> Cells:
@@ -150,10 +172,12 @@ class RecordTable(MemoryTable):
         self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
         self.value = -self.value if roles.sign < 0 else self.value
         self.whole = all(type(query) is int for query in self.query)
+        if len(flat) > len(records):  # lists of results
+            self.notes += note_partial(sum(map(holds_partial, records)), name)
         if roles.value is None:
             self._check_unlabelled(flat, columns)
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
-        if self.rank is None and len(flat) > len(records):  # lists of results
+        if self.rank is None and len(flat) > len(records):
             self.ranks = range(SAMPLE)
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:

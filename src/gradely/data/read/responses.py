@@ -8,7 +8,7 @@ from dataclasses import fields, is_dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
 
-from gradely.errors import InputError
+from gradely.errors import InputError, clip
 
 JUDGED = "give qrels, with the documents that are relevant"
 
@@ -64,6 +64,36 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
             return [{"id": document, "score": score} for document, score in zip(documents, scores, strict=True)]
         return [{"id": document} for document in documents]
     return None
+
+
+def describe_failure(response: Any) -> str | None:
+    """Return what a search engine says about a search that failed, or None.
+
+    >>> describe_failure({"error": {"type": "parsing_exception", "reason": "no field"}, "status": 400})
+    "'no field'"
+    >>> describe_failure({"responseHeader": {"status": 400}, "error": {"msg": "no field", "code": 400}})
+    "'no field'"
+    """
+    error = response.get("error") if isinstance(response, Mapping) else None
+    if not isinstance(error, Mapping):
+        return None
+    said = (error.get(key) for key in ("reason", "msg", "message", "type"))
+    return next((clip(text, 100) for text in said if text and isinstance(text, str)), None)
+
+
+def is_partial(response: Any) -> bool:
+    """True for a response that lacks results, since a search timed out or failed in a part of the index.
+
+    >>> is_partial({"timed_out": True, "hits": {"hits": []}}), is_partial({"_shards": {"total": 2, "failed": 1}})
+    (True, True)
+    >>> is_partial({"timed_out": False, "_shards": {"total": 2, "failed": 0}, "hits": {"hits": []}})
+    False
+    """
+    if not isinstance(response, Mapping):
+        response = getattr(response, "body", response)
+    late = _find(response, ("timed_out",)) is True or _find(response, ("responseHeader", "partialResults")) is True
+    failed = _find(response, ("_shards", "failed"))
+    return late or (isinstance(failed, int) and failed > 0)
 
 
 def descend(scores: Sequence[Any]) -> bool:
