@@ -413,16 +413,16 @@ def test_long_names_of_baselines_are_cut(length, shown):
 @pytest.mark.parametrize(
     ("values", "design", "least", "over"),
     [
-        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, "0.05", ""),  # 1 / 20 is not below .05
+        (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 19}, ".050", ""),  # 1 / 20 is not below .05
         (runs_at(0.5, 0.4), {"test": "randomization", "resamples": 20}, None, ""),
-        (runs_at(0.5, 0.4), {"test": "bootstrap", "resamples": 19}, "0.05", ""),
+        (runs_at(0.5, 0.4), {"test": "bootstrap", "resamples": 19}, ".050", ""),
         (runs_at(0.5, 0.4), {"test": "bootstrap", "resamples": 20}, None, ""),
-        (runs_at(0.5, 0.4), {"test": "max-t", "resamples": 19}, "0.05", ""),
-        (runs_at(0.5, 0.4), {"test": "tukey", "resamples": 19}, "0.05", ""),
-        (runs_at(0.5, 0.4, queries=5), {"test": "wilcoxon"}, "0.062", ""),  # 2 / 2^5
+        (runs_at(0.5, 0.4), {"test": "max-t", "resamples": 19}, ".050", ""),
+        (runs_at(0.5, 0.4), {"test": "tukey", "resamples": 19}, ".050", ""),
+        (runs_at(0.5, 0.4, queries=5), {"test": "wilcoxon"}, ".062", ""),  # 2 / 2^5
         (runs_at(0.5, 0.4, queries=6), {"test": "wilcoxon"}, None, ""),
         (runs_at(0.5, 0.4, queries=6), {"test": "t"}, None, ""),
-        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59}, "0.017", " once corrected over 3 tests"),
+        (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59}, ".017", " once corrected over 3 tests"),
         (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 60}, None, ""),
         (runs_at(0.5, 0.4, 0.3), {"test": "randomization", "resamples": 59, "correction": "bh"}, None, ""),
         (runs_at(0.5, 0.4, 0.3, queries=6), {"test": "randomization", "correction": "bh"}, None, ""),  # 2 / 2^6
@@ -431,7 +431,7 @@ def test_long_names_of_baselines_are_cut(length, shown):
         (
             np.stack([runs_at(0.5, 0.4)] * 2),
             {"test": "randomization", "resamples": 30, "family": "all"},
-            "0.032",
+            ".032",
             " once corrected over 2 tests",
         ),
     ],
@@ -464,7 +464,7 @@ def test_the_least_p_value_of_tukey_is_drawn_and_said_to_be_about_so_large():
     tested = pairwise(values, test="tukey")
     assert tested.p[0, 0] < tested.least[0, 0]
     (note,) = note_tests(tested)
-    assert note.text == "the smallest possible p-value, about 0.062, is not below α: take more queries"
+    assert note.text == "the smallest possible p-value, about .062, is not below α: take more queries"
 
 
 RARELY = np.zeros((30, 2))
@@ -478,7 +478,7 @@ def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
     assert tested.p[0, 0] == pytest.approx(2 / 2**4, abs=0.02) and tested.least[0, 0] == 2 / 2**4
     (note,) = note_tests(tested)
     about = "about " if test == "tukey" else ""
-    assert note.text.startswith(f"the smallest possible p-value, {about}0.12, is not below α: ")
+    assert note.text.startswith(f"the smallest possible p-value, {about}.12, is not below α: ")
     assert note_tests(pairwise(RARELY)) == []  # t has no least p-value
 
 

@@ -212,7 +212,7 @@ def test_no_test_is_too_coarse_where_none_is_made():
 def test_each_measure_has_its_own_least_p_value():
     made = decided(np.linspace(-0.4, 0.3, 4), np.zeros(4), 0.0, ("RR", "AP"), test="wilcoxon", correction="none")
     says = "by 2 of 2 measures no drop could be shown to exceed its limit, however large: the smallest possible p is"
-    assert [str(note) for note in made.notes if note.kind == "coarse"] == [f"{says} 0.062 before correction"]
+    assert [str(note) for note in made.notes if note.kind == "coarse"] == [f"{says} .062 before correction"]
 
 
 def test_p_values_in_the_table_know_the_level_that_they_are_shown_by():

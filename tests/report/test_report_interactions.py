@@ -83,6 +83,19 @@ def test_the_page_computes_what_python_does(demo, browser, tmp_path, design):  #
         assert pair_rows(browser) == expected
 
 
+@pytest.mark.parametrize("alpha", [0.05, 0.001, 0.0005])
+def test_p_values_on_the_page_are_those_in_print(browser, tmp_path, alpha):
+    """A page with α = .001 showed .000 for .0002."""
+    qrels, runs = many_runs(5, queries=18)
+    path, compared = save_page(tmp_path, qrels, runs, ["AP"], alpha=alpha)
+    browser.open(path)
+    assert any(0.0001 < pair.p < 0.001 for pair in compared.pairs)
+    for pair in compared.pairs:
+        pick(browser, "first", pair.first)
+        pick(browser, "second", pair.second)
+        assert pair_rows(browser)[0][7:9] == [format_p(pair.p, alpha), format_p(pair.adjusted, alpha)]
+
+
 def test_equivalence_is_shown_where_a_region_is_given(demo, browser, tmp_path):  # noqa: F811
     folder, _ = demo
     runs = {name: folder / f"{name}.run" for name in ("lexical", "dense")}

@@ -56,7 +56,7 @@ from gradely.settings import (
     TiePolicy,
     check_choice,
 )
-from gradely.tables import Cell, Table, count_of, render
+from gradely.tables import Cell, Table, count_of, format_p, render
 
 VERSION = 1
 """the version of the file format"""
@@ -808,9 +808,10 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
         return notes
     least, coarse = _find_coarse(pairwise, limits)
     count = int(np.count_nonzero(coarse))
+    p = format_p(least[coarse].min(initial=1.0), pairwise.design.alpha)
     text = (
         f"by {count:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
-        f"large: the smallest possible p is {least[coarse].min(initial=1.0):.2g} before correction"
+        f"large: the smallest possible p is {p} before correction"
     )
     return [*notes, Note("coarse", count, len(limits), text)] if count else notes
 

@@ -173,8 +173,9 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
     by_draws = pairwise.test in DRAWN and np.isclose(least[coarse], 1 / (pairwise.design.resamples + 1)).any()
     advice = f"{'resamples' if by_draws else 'queries'}{', fewer runs or measures, or a baseline' if lifted else ''}"
     about = "about " if pairwise.test == "tukey" and not by_draws else ""  # it is not enumerated, but drawn
+    p = format_p(least[coarse].min(), alpha)
     text = (
-        f"the smallest possible p-value, {about}{least[coarse].min():.2g}, is not below α{lifted}: take more {advice}"
+        f"the smallest possible p-value, {about}{p}, is not below α{lifted}: take more {advice}"
         if count == tests
         else f"in {count:,} of {count_of(tests, 'test')} p cannot get below α{lifted}, however clear the difference: "
         "the runs differ on too few queries"

@@ -17,8 +17,10 @@ const rounded = (x, digits) => {
 };
 // As many digits as it takes to see on which side of alpha p lies.
 const pText = (p) => {
-  if (p < 0.001 && board.alpha > 0.001) return "< .001";
-  let digits = p >= 0.095 ? 2 : 3;
+  let places = 3;
+  while (places < 12 && 10 ** -places >= board.alpha) places += 1;
+  if (p < 10 ** -places) return `< .${"1".padStart(places, "0")}`;
+  let digits = p >= 0.095 ? 2 : places;
   while (digits < 12 && Number(rounded(p, digits)) < board.alpha !== p < board.alpha) digits += 1;
   return rounded(p, digits).replace(/^0/, "");
 };
