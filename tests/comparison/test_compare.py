@@ -200,6 +200,10 @@ def test_one_run_or_one_topic_is_not_tested(demo):
         ({"family": "measures"}, "Did you mean measure"),
         ({"rope": 0.0}, "equivalence margin"),
         ({"rope": float("nan")}, "equivalence margin"),
+        (
+            {"rope": 5},
+            r"AP of two runs cannot differ by more than 1, so that all runs are equivalent .* give 0.05 for 5 points",
+        ),
         ({"alpha": 1.5}, "between 0 and 1"),
         ({"resamples": 0}, "at least 1"),
         ({"ties": "never"}, "no tie policy"),

@@ -10,7 +10,17 @@ from gradely.comparison.influence import Influence
 from gradely.comparison.judged import JudgedBoard, check_judged, judge_runs
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.open_pairs import OpenPairs, PairHoles
-from gradely.comparison.pairwise import ALWAYS, EQUIVALENCE, Design, Matrix, Pair, Pairwise, Shares, to_optional
+from gradely.comparison.pairwise import (
+    ALWAYS,
+    EQUIVALENCE,
+    Design,
+    Matrix,
+    Pair,
+    Pairwise,
+    Shares,
+    check_margin,
+    to_optional,
+)
 from gradely.comparison.segments import SegmentComparison
 from gradely.comparison.sentences import answer, describe_power, describe_tests, note_means, note_tests, summary
 from gradely.comparison.tests import RESAMPLES
@@ -468,6 +478,7 @@ def compare(
     named = name_runs(runs) if groups is None else groups.runs
     design = Design(test, correction, alpha, seed, resamples, (), family, simultaneous, rope)
     design = design.settle(baseline, named if groups is None else groups.members)
+    check_margin(rope, measures)
     if groups is not None:
         check_design(design)
     if holes and (groups is not None or judge is not None):

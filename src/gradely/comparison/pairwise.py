@@ -45,6 +45,7 @@ from gradely.evaluation.by_query import check_baseline
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import normalize_weights
+from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import check_choice
 from gradely.tables import Table
 
@@ -87,6 +88,26 @@ def check_alpha(alpha: float) -> None:
     """Raise DataError unless this is a significance level."""
     if not 0 < alpha < 1:
         raise DataError(f"alpha must be a number between 0 and 1, like 0.05; found {alpha!r}")
+
+
+def check_margin(margin: float | None, measures: MeasureLike | Iterable[MeasureLike]) -> None:
+    """Raise DataError for an equivalence margin that no difference of a measure can exceed."""
+    for name, span in largest_differences(measures).items():
+        if margin is not None and margin >= span:
+            differ = f"{name} of two runs cannot differ by more than {span:g}"
+            raise DataError(f"{differ}, so that all runs are equivalent within ±{margin:g}; give {in_points(margin)}")
+
+
+def largest_differences(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, float]:
+    """Return the largest possible difference of two values, {measure: number}."""
+    return {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
+
+
+def in_points(number: float) -> str:
+    """Return the number that was probably meant if a number is too large: points out of a hundred."""
+    if number >= 100:
+        return "a number like 0.01"
+    return f"{number / 100:g} for {number:g} {'point' if number == 1 else 'points'}"
 
 
 def _check_baselines(baselines: str | Iterable[str], runs: list[str]) -> tuple[str, ...]:

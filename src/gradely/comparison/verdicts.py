@@ -4,12 +4,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
+from gradely.comparison.pairwise import in_points, largest_differences
 from gradely.comparison.sentences import format_signed
 from gradely.data.texts import Texts
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
-from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.measures.names import MeasureLike, parse
 from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
 
 UNDECIDED = ("pass", "fail")
@@ -330,7 +331,7 @@ def check_limits(
     max_drop: float | Mapping[str, float], measures: MeasureLike | Iterable[MeasureLike]
 ) -> dict[str, float]:
     """Return {measure: limit}; raise DataError for an invalid limit, or for a measure that is not measured."""
-    spans = {str(measure): measure.bounds[1] - measure.bounds[0] for measure in parse_all(measures).values()}
+    spans = largest_differences(measures)
     names = list(spans)
     single = {str(parse(name)): limit for name, limit in max_drop.items()} if isinstance(max_drop, Mapping) else {}
     unknown = next((name for name in single if name not in names), None)
@@ -344,16 +345,9 @@ def check_limits(
         if limit >= spans[name]:
             fall = f"{name} cannot fall by more than {spans[name]:g}"
             raise DataError(
-                f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {_points(limit)}"
+                f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {in_points(limit)}"
             )
     return limits
-
-
-def _points(number: float) -> str:
-    """Return the number that was probably meant if a number is too large: points out of a hundred."""
-    if number >= 100:
-        return "a number like 0.01"
-    return f"{number / 100:g} for {number:g} {'point' if number == 1 else 'points'}"
 
 
 def settle_limits(
@@ -377,7 +371,7 @@ def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
             raise DataError(f"the floor of {measure} must be a number, like 0.85; found {floor!r}")
         if floor > high:
             raise DataError(
-                f"{measure} is at most {high:g}, so that a floor of {floor:g} always fails; give {_points(floor)}"
+                f"{measure} is at most {high:g}, so that a floor of {floor:g} always fails; give {in_points(floor)}"
             )
         if floor <= low:
             raise DataError(
