@@ -74,8 +74,9 @@ class TieSensitivity(Result):
     def count_swaps(self) -> str:
         """Return the number of pairs that can swap by any measure, as a sentence."""
         pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
-        ending = f"{'changes' if pairs == 1 else 'change'} places with the order of ties"
-        return f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs {ending}"
+        of_runs = f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs"
+        orders = "the first in its worst order, the second in its best"
+        return f"{of_runs} can change places with the order of ties ({orders})"
 
     @property
     def notes(self) -> list[Note]:
@@ -130,7 +131,7 @@ class TieSensitivity(Result):
         above: list[Section] = [self.runs_table(), self.orders_table()]
         swaps = self.swaps_table()
         if not swaps.rows:
-            return [*above, "No pair of runs changes places with the order of ties."]
+            return [*above, "No pair of runs can change places with the order of ties."]
         rest = len(swaps.rows) - MOST
         more = f"… and {rest:,} more; the JSON output has them all" if rest > 0 else ""
         return [*above, f"{self.count_swaps()}:", swaps._replace(rows=swaps.rows[:MOST], more=more)]
