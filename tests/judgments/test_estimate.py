@@ -74,6 +74,17 @@ def test_means_and_differences_come_from_the_values_by_both(target, slope):
         assert np.allclose([pair.difference, pair.low, pair.high], [expected.mean[0], ends.low[0], ends.high[0]])
 
 
+@pytest.mark.parametrize("slope", ["auto", "least-squares", 1])
+def test_a_difference_that_is_not_that_of_the_means_is_explained(slope):
+    """A reader who subtracts the means would otherwise doubt the table."""
+    found = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM, slope=slope)
+    (pair,) = found.pairs
+    apart = found[pair.first]["AP"].mean - found[pair.second]["AP"].mean - pair.difference
+    assert (abs(apart) > 1e-4) == (slope != 1)
+    assert ("each difference has a slope of its own, so it is not exactly that of" in str(found)) == (slope != 1)
+    assert "slope of its own" not in str(gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM, slope=slope))
+
+
 def test_no_order_of_the_input_changes_a_digit():
     def turn(table):
         return dict(reversed(table.items()))

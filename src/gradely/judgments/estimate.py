@@ -280,6 +280,8 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
             "r: correlation of human and machine values over the human queries; worth: how many more queries people "
             "would have to judge for the same precision without the judge"
         )
+        if self.pairs and self.slope != 1:
+            legend += "; each difference has a slope of its own, so it is not exactly that of the two means"
         return [about, legend]
 
     @cached_property
