@@ -23,7 +23,7 @@ from gradely.kernel.ties import sum_around, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.measures.ap import mean_precisions
 from gradely.measures.base import Binary, Expected, Graded
-from gradely.measures.searched_measure import GroupTerms, SearchedMeasure, by_kind
+from gradely.measures.searched_measure import GroupTerms, SearchedMeasure, by_kind, levels_of
 from gradely.relevance import Levels
 from gradely.tables import count_of
 
@@ -157,12 +157,8 @@ class Population(Graded):
     def level_of(self, batch: Batch) -> Array:
         """Return [Q, H]: the level of each document in its pool, counted from 1; 0 if it is below all levels."""
         xp, level = batch.xp, self._levels(batch)[0]
-        count = level.shape[1]
-        order = xp.argsort(xp.concat([-level, -batch.grade], axis=1), axis=1, stable=True)
-        reached = xp.cumulative_sum(xp.astype(order < count, batch.first.dtype), axis=1)
-        place = reached[batch.row, xp.argsort(order, axis=1)][:, count:]
-        levels = xp.sum(xp.astype(level > 0, batch.first.dtype), axis=1, keepdims=True)
-        return xp.where(batch.grade > 0, levels - place + 1, 0)
+        padding = xp.sum(xp.astype(level <= 0, batch.first.dtype), axis=1, keepdims=True)
+        return xp.where(batch.grade > 0, levels_of(batch, level, batch.grade) - padding, 0)
 
     def up_to(self, batch: Batch, x: Array) -> Array:
         """Return [Q, H]: the sum of x, [Q, L], over the levels up to each document's own."""

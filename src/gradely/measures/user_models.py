@@ -51,6 +51,11 @@ class RateOfGain(ScaleBased):
         ends = [end for end in (self.k, self.depth) if end is not None]
         return min(ends, default=None)
 
+    def end(self, batch: Batch) -> Array:
+        """Return [Q]: the last rank that the user looks at, k or the length of the ranking, and at most `depth`."""
+        end = length_of(batch, self.k)
+        return end if self.depth is None else batch.xp.clip(end, max=float(self.depth))
+
 
 class Expecting(RateOfGain):
     """A measure whose user expects to gain T."""
@@ -253,11 +258,6 @@ class NERR8(UserModel):
         """Return one document per rank that is left."""
         return batch.xp.clip(self.end(batch) - last, min=0.0)
 
-    def end(self, batch: Batch) -> Array:
-        """Return [Q]: the last rank that the user looks at, k or the length of the ranking."""
-        end = length_of(batch, self.k)
-        return end if self.depth is None else batch.xp.clip(end, max=float(self.depth))
-
 
 class NERR9(NERR8):
     """The rate of gain of a user who goes on until satisfied or tired, or until rank k.
@@ -378,9 +378,8 @@ class BPM(ArrangedMeasure, Expecting):
         return levels_of(batch, batch.pool, batch.grade)
 
     def end(self, batch: Batch) -> Array:
-        """Return [Q]: the last rank that the user looks at, k or the length of the ranking."""
-        end = batch.xp.clip(length_of(batch, self.k), min=1.0)
-        return end if self.depth is None else batch.xp.clip(end, max=float(self.depth))
+        """Return [Q]: the last rank that the user looks at, which is at least 1."""
+        return batch.xp.clip(super().end(batch), min=1.0)
 
     @property
     def wanted(self) -> float:
