@@ -1,5 +1,10 @@
 """Reads judgments and runs as trec_eval does: by the fast reader if the text is regular, else line by line.
 
+The fast reader takes a Dialect: a run of a million lines takes 0.1 s of processor time this way, and 2.5 s line by
+line. Only a loop is left to share with the plain reader, data/read/lines.py: trec_eval differs in comments, blank
+lines, bytes that are no text, numbers with anything after them, duplicates and exit codes. The 60 lines here are fewer
+than a dialect of the plain reader would take.
+
 Names are bytes: text need not be UTF-8, and `decode` turns other bytes into lone surrogates.
 """
 
