@@ -35,12 +35,19 @@ from gradely_papers.ferrante2014.tau import (
 )
 from gradely_papers.judged_collections import collections, stack_runs
 from gradely_papers.progress import ignore
+from gradely_papers.run_orders import signs, tau_of_signs
 from tests.shared_data import DATA, needs
 
 
 def one(name):
     (found,) = (each for each in collections(Library(DATA)) if each.name == name)
     return found
+
+
+def test_tau_from_the_signs_of_all_pairs_is_scipys():
+    x, y = np.random.default_rng(0).integers(0, 4, (2, 200, 4)).astype(float)  # some tie, and in some all do
+    theirs = [stats.kendalltau(*pair).statistic for pair in zip(x, y, strict=True)]
+    np.testing.assert_allclose(tau_of_signs(signs(x), signs(y)), theirs, atol=1e-12)
 
 
 def test_the_grids_are_the_papers():

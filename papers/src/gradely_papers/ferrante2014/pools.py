@@ -7,7 +7,7 @@ import numpy as np
 
 from gradely import Measure
 from gradely.comparison.correlate import RATES, Draws, Selection
-from gradely.comparison.kendall import defined_or_none, signs, tau_of_signs
+from gradely.comparison.kendall import defined_or_none
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely_papers.charts import altair, draw_lines, panels
@@ -28,6 +28,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, NEEDS, Collection, on_each
 from gradely_papers.progress import Report, part
+from gradely_papers.run_orders import signs, tau_of_signs
 from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 REPEAT, BOOTSTRAP = 15, 200

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Measure
-from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, defined_or_none, signs, tau_of_signs
+from gradely.comparison.kendall import DIGITS, EQUIVALENT, NOTICEABLE, defined_or_none
 from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 from gradely.measures.names import parse_all
@@ -34,6 +34,7 @@ from gradely_papers.ferrante2014.study import (
 )
 from gradely_papers.judged_collections import DATA, FEWEST, NEEDS, Collection, on_each
 from gradely_papers.progress import Report
+from gradely_papers.run_orders import signs, tau_of_signs
 from gradely_papers.verdicts import Interval, Record, UntestableError, Verdict, decide, listed
 
 MATTERS = "nDCG(discount='jk10')"

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely import Qrels, Settings, read_qrels
-from gradely.comparison.kendall import DIGITS, defined_or_none, kendall, signs
+from gradely.comparison.kendall import DIGITS, defined_or_none, kendall
 from gradely.data.ids import Floats
 from gradely.measures.names import parse_all
 from gradely.settings import TiePolicy
@@ -23,6 +23,7 @@ from gradely_papers.judged_collections import DATA, NEEDS, collections, has_enou
 from gradely_papers.letor import OHSUMED, PARTITIONS, read_letor
 from gradely_papers.mcsherry2008.enumeration import PRINTED
 from gradely_papers.progress import Report, ignore, part
+from gradely_papers.run_orders import signs
 from gradely_papers.verdicts import Record, Verdict, decide, group_by, listed
 
 MEASURES = ("P@10", "R@100", "F1@10", "AP", "RR", "nDCG@10", "RBP", "ERR@10", "muAP", "bpref")
