@@ -1,6 +1,7 @@
 """What tests of several rooms work with: files of their own, those of the demo, and a browser."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +20,26 @@ def file(tmp_path):
         return path
 
     return write
+
+
+@pytest.fixture
+def fails(capfd):
+    """Return a function that runs a command, which must fail with one line that says something and write nothing."""
+    from gradely.cli.main import run
+
+    def contents():
+        return {path.name: path.read_bytes() for path in Path().iterdir() if path.is_file()}
+
+    def check(*arguments, says):
+        before = contents()
+        capfd.readouterr()
+        assert run(list(arguments)) == 2
+        out, err = capfd.readouterr()
+        assert out == "" and err.startswith("gradely: ") and err.count("\n") == 1, err
+        assert all(text in err for text in ([says] if isinstance(says, str) else says)), err
+        assert contents() == before
+
+    return check
 
 
 @pytest.fixture

@@ -21,19 +21,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def fails(capfd, *arguments, says):
-    """Run a command that must fail with one line that says certain things."""
-    before = sorted(os.listdir("."))
-    assert run(list(arguments)) == 2
-    out, err = capfd.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1 and err.startswith("gradely: ")
-    assert "Traceback" not in err
-    for each in [says] if isinstance(says, str) else says:
-        assert each in err
-    assert sorted(os.listdir(".")) == before
-
-
 FILES = {
     "empty": (b"", "is empty"),
     "blank": (b"\n  \n\t\n", "is empty"),
@@ -76,10 +63,10 @@ FILES = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_judgments_that_cannot_be_read(folder, capfd, name):
+def test_judgments_that_cannot_be_read(folder, fails, name):
     content, says = FILES[name]
     (folder / name).write_bytes(content)
-    fails(capfd, "evaluate", name, "run", says=says)
+    fails("evaluate", name, "run", says=says)
     assert (folder / name).read_bytes() == content
 
 
@@ -101,10 +88,10 @@ RUNS = {
 
 
 @pytest.mark.parametrize("name", RUNS)
-def test_runs_that_cannot_be_read(folder, capfd, name):
+def test_runs_that_cannot_be_read(folder, fails, name):
     content, says = RUNS[name]
     (folder / name).write_bytes(content)
-    fails(capfd, "evaluate", "qrels", name, "-o", "out", says=says)
+    fails("evaluate", "qrels", name, "-o", "out", says=says)
 
 
 @pytest.mark.parametrize(
@@ -147,21 +134,21 @@ def test_runs_that_cannot_be_read(folder, capfd, name):
         (["demo", "run"], "cannot be created"),
     ],
 )
-def test_commands_that_make_no_sense(folder, capfd, arguments, says):
-    fails(capfd, *arguments, says=says)
+def test_commands_that_make_no_sense(folder, fails, arguments, says):
+    fails(*arguments, says=says)
 
 
-def test_the_demo_replaces_no_files_of_others(folder, capfd):
+def test_the_demo_replaces_no_files_of_others(folder, fails):
     (folder / "qrels.txt").write_text("mine")
-    fails(capfd, "demo", ".", says="not from the demo")
+    fails("demo", ".", says="not from the demo")
     assert (folder / "qrels.txt").read_text() == "mine"
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="the superuser may read everything")
-def test_files_without_permission(folder, capfd):
+def test_files_without_permission(folder, fails):
     (folder / "secret").write_text(GOOD_RUN)
     (folder / "secret").chmod(0)
-    fails(capfd, "evaluate", "qrels", "secret", says="cannot be opened: Permission denied")
+    fails("evaluate", "qrels", "secret", says="cannot be opened: Permission denied")
 
 
 def command(*arguments, **options):

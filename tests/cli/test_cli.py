@@ -152,10 +152,6 @@ def test_pipes_and_links_stay_what_they_are(demo):
     assert os.path.islink("link.csv") and (demo / "real.csv").read_text().startswith("run,nDCG@10")
 
 
-def contents(folder):
-    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-
-
 NAMES = {
     "itself": "{}",
     "another spelling": "./nowhere/../{}",
@@ -202,7 +198,7 @@ WRITES = {
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("command", WRITES)
-def test_an_output_that_is_an_input_is_refused_and_the_input_stays(demo, capfd, command, name):
+def test_an_output_that_is_an_input_is_refused_and_the_input_stays(demo, fails, command, name):
     (demo / "nowhere").mkdir()
     (demo / "only").write_text("q01\n")
     inputs = {"qrels": "qrels.txt", "run": "dense.run", "only": "only"}
@@ -210,13 +206,8 @@ def test_an_output_that_is_an_input_is_refused_and_the_input_stays(demo, capfd, 
         for link, make in (("link", os.symlink), ("hard", os.link)):
             (demo / link).unlink(missing_ok=True)
             make(demo / file, demo / link)
-        before = contents(demo)
-        assert run(WRITES[command].format(**inputs, out=NAMES[name].format(file)).split()) == 2
-        out, err = capfd.readouterr()
-        assert out == "" and re.fullmatch(
-            r"gradely: \S+: cannot be written: \S+ and \S+ are the same file; name another one\n", err
-        )
-        assert contents(demo) == before
+        says = (": cannot be written: ", " are the same file; name another one\n")
+        fails(*WRITES[command].format(**inputs, out=NAMES[name].format(file)).split(), says=says)
 
 
 @pytest.mark.parametrize("option", ["--format csv -o", "--report"])
@@ -256,11 +247,9 @@ def test_an_output_that_is_read_from_standard_input_is_refused(demo):
         "compare qrels.txt dense.run popular.run --report new --format csv -o ./new",
     ],
 )
-def test_two_outputs_that_are_one_file_are_refused(demo, capfd, options):
+def test_two_outputs_that_are_one_file_are_refused(demo, fails, options):
     (demo / "old").write_text("precious")
-    before = contents(demo)
-    assert run(options.split()) == 2
-    assert "are the same file; name another one" in capfd.readouterr().err and contents(demo) == before
+    fails(*options.split(), says="are the same file; name another one")
 
 
 @pytest.mark.parametrize(
@@ -271,14 +260,8 @@ def test_two_outputs_that_are_one_file_are_refused(demo, capfd, options):
         "compare qrels.txt dense.run popular.run --report -",
     ],
 )
-def test_standard_output_takes_one_thing(demo, capfd, options):
-    before = contents(demo)
-    assert run(options.split()) == 2
-    assert capfd.readouterr() == (
-        "",
-        "gradely: -: the result is written to standard output; name a file for this output\n",
-    )
-    assert contents(demo) == before
+def test_standard_output_takes_one_thing(demo, fails, options):
+    fails(*options.split(), says="gradely: -: the result is written to standard output; name a file for this output\n")
 
 
 def test_a_file_that_is_read_without_being_named_is_no_output(demo, capfd):
@@ -461,6 +444,6 @@ def test_the_ending_of_a_file_gives_the_format(demo, ending, start):
     assert (demo / f"out.{ending}").read_text().startswith(start)
 
 
-def test_an_ending_that_stands_for_no_format_is_refused(demo, capfd):
-    assert run(["evaluate", "qrels.txt", "dense.run", "-o", "out.xyz"]) == 2
-    assert ".csv, .tsv, .json, .md, .tex, .html, .txt" in capfd.readouterr().err and not (demo / "out.xyz").exists()
+def test_an_ending_that_stands_for_no_format_is_refused(demo, fails):
+    says = ".csv, .tsv, .json, .md, .tex, .html, .txt"
+    fails("evaluate", "qrels.txt", "dense.run", "-o", "out.xyz", says=says)

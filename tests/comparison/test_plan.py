@@ -120,10 +120,8 @@ def test_the_command(demo, capfd):
         (["--baseline", "bm25"], "no run 'bm25'"),
     ],
 )
-def test_wrong_plans(demo, capfd, options, message):
-    assert cli(["plan", "qrels.txt", "dense.run", "lexical.run", *options]) == 2
-    out, err = capfd.readouterr()
-    assert out == "" and err.count("\n") == 1 and message in err
+def test_wrong_plans(demo, fails, options, message):
+    fails("plan", "qrels.txt", "dense.run", "lexical.run", *options, says=message)
 
 
 SPREAD = np.array([[0.5, 0.3, 0.4], [0.6, 0.5, 0.4], [0.7, 0.4, 0.6], [0.4, 0.4, 0.3]])

@@ -538,15 +538,13 @@ BAD = {
 
 
 @pytest.mark.parametrize(("text", "message"), BAD.items())
-def test_a_bad_file_is_refused_in_one_line(text, message, tmp_path, monkeypatch, capsys):
+def test_a_bad_file_is_refused_in_one_line(text, message, tmp_path, monkeypatch, fails):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "s.toml").write_text(text)
-    assert cli(["suite", "s.toml"]) == 2
-    out, err = capsys.readouterr()
-    assert out == "" and err.startswith(f"gradely: {message}") and err.count("\n") == 1
+    fails("suite", "s.toml", says=f"gradely: {message}")
 
 
-def test_other_bad_inputs(files, capsys):
+def test_other_bad_inputs(files, fails):
     for arguments, message in (
         (["none.toml"], "none.toml: no such file"),
         (["data/suite.toml", "--baseline", "d"], "no run 'd' for the baseline"),
@@ -558,9 +556,7 @@ def test_other_bad_inputs(files, capsys):
         (["data/suite.toml", "-o", "data/v.qrels", "--format", "csv"], "data/v.qrels: cannot be written: it is one of"),
         (["data/suite.toml", "--correction", "x"], "Invalid value for '--correction'"),
     ):
-        assert cli(["suite", *arguments]) == 2
-        out, err = capsys.readouterr()
-        assert out == "" and err.startswith(f"gradely: {message}") and err.count("\n") == 1, err
+        fails("suite", *arguments, says=f"gradely: {message}")
 
 
 @pytest.mark.parametrize(

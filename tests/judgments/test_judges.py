@@ -754,12 +754,8 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
         ),
     ],
 )
-def test_the_command_refuses_in_one_line(files, capfd, tmp_path, arguments, says):
-    before = (tmp_path / "a.qrels").read_text()
-    assert run(["judges", *arguments]) == 2
-    said = capfd.readouterr()
-    assert said.out == "" and says in said.err and said.err.count("\n") == 1
-    assert (tmp_path / "a.qrels").read_text() == before
+def test_the_command_refuses_in_one_line(files, fails, arguments, says):
+    fails("judges", *arguments, says=says)
 
 
 @pytest.fixture

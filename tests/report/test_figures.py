@@ -102,12 +102,9 @@ def test_hostile_names_stay_text(demo):
         (["tau", "-o", "x.svg", "--queries", "both"], "leave out --queries"),
     ],
 )
-def test_what_makes_no_sense_is_refused(demo, capfd, arguments, message):
+def test_what_makes_no_sense_is_refused(demo, fails, arguments, message):
     kind, *rest = arguments
-    assert cli(["plot", kind, "qrels.txt", *RUNS, *rest]) == 2
-    error = capfd.readouterr().err
-    assert message in error and error.count("\n") == 1
-    assert not (demo / "x.svg").exists()
+    fails("plot", kind, "qrels.txt", *RUNS, *rest, says=message)
 
 
 def test_an_unknown_figure_and_a_missing_library_are_named(monkeypatch):
