@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeAlias, cast, overload
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeAlias, TypeVar, cast, overload
 
 from gradely.errors import InputError, MissingExtra
 
@@ -44,28 +44,24 @@ class ToWideFrame(Protocol):
     def __call__(self, library: str, *, wide: bool = False) -> Any: ...
 
 
-class FrameMethod(Protocol):
+Method_co = TypeVar("Method_co", covariant=True)
+
+
+class FrameMethod(Protocol[Method_co]):
     """What type checkers see in a class in place of its `to_frame`."""
 
-    def __get__(self, instance: object, owner: type | None = None) -> ToFrame:
+    def __get__(self, instance: object, owner: type | None = None) -> Method_co:
         """Return the method of an object."""
 
 
-class WideFrameMethod(Protocol):
-    """The same for methods that take `wide`."""
-
-    def __get__(self, instance: object, owner: type | None = None) -> ToWideFrame:
-        """Return the method of an object."""
-
-
-def typed_frame(method: Callable[..., Any]) -> FrameMethod:
+def typed_frame(method: Callable[..., Any]) -> FrameMethod[ToFrame]:
     """Tell type checkers which dataframe a method returns; the method stays what it is."""
-    return cast("FrameMethod", method)
+    return cast("FrameMethod[ToFrame]", method)
 
 
-def typed_wide_frame(method: Callable[..., Any]) -> WideFrameMethod:
+def typed_wide_frame(method: Callable[..., Any]) -> FrameMethod[ToWideFrame]:
     """The same for a method that takes `wide`."""
-    return cast("WideFrameMethod", method)
+    return cast("FrameMethod[ToWideFrame]", method)
 
 
 def to_frame(columns: Mapping[str, Any], library: str) -> Any:
@@ -112,8 +108,6 @@ RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉ�
 """marks in plain text; there is no raised q"""
 GAP = 2
 """blanks between two columns"""
-LEAST_PROSE = 24
-"""the least width of a column of sentences that is comfortable to read"""
 LARGE = 1e15
 """from here on, the decimals of a double lie beyond its 16 significant digits"""
 LATEX = str.maketrans(
@@ -166,6 +160,12 @@ class Table(NamedTuple):
     def __str__(self) -> str:
         """Return the table as the command line prints it."""
         return to_text(self).rstrip("\n")
+
+    def cut(self, most: int | None, noun: str) -> "Table":
+        """Return the first rows; a line below says how many more there are, counted by a noun such as pair."""
+        rest = 0 if most is None else len(self.rows) - most
+        more = f"… and {count_of(rest, f'more {noun}')}; --format json shows all" if rest > 0 else ""
+        return self._replace(rows=self.rows[:most], more=more)
 
     def numeric(self) -> list[bool]:
         """Return which columns hold numbers."""
@@ -278,7 +278,8 @@ class Grid(NamedTuple):
             return None
         wide = max(prose, key=self.widths.__getitem__)
         room = width - (self.total(self.columns) - self.widths[wide])
-        if room < max(LEAST_PROSE, *(len(word) for row in self.cells for word in row[wide].split())):
+        comfortable = 24
+        if room < max(comfortable, *(len(word) for row in self.cells for word in row[wide].split())):
             return None
         cells, best = [], []
         for row, flags in zip(self.cells, self.best, strict=True):
@@ -496,13 +497,12 @@ MOST = 100
 """the most rows of a table in a notebook; a line below says how many more there are"""
 NOTES = 20
 """the most notes in a notebook"""
-UNTOUCHED = "tex2jax_ignore mathjax_ignore"
-"""keeps notebooks from reading a $ in a name as the beginning of a formula"""
 
 
 def box(*parts: str) -> str:
     """Return parts of HTML as the notebook view of one object."""
-    return f'<div class="{UNTOUCHED}">{"".join(parts)}</div>'
+    # the classes keep notebooks from reading a $ in a name as the beginning of a formula
+    return f'<div class="tex2jax_ignore mathjax_ignore">{"".join(parts)}</div>'
 
 
 def sentence(text: str) -> str:

@@ -9,12 +9,11 @@ from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures, show_progress
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
 from gradely.cli.suite import files_of, open_suite, sizes_of
-from gradely.comparison.gate import Gate, gate, is_saved, keep_scores, read_saved
+from gradely.comparison.gate import Gate, find_saved, gate, keep_scores
 from gradely.comparison.suite import read_suite, suite
 from gradely.comparison.tests import ALONE, CORRECTIONS, RESAMPLES
 from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
 from gradely.data import Qrels
-from gradely.data.source import Source
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Correction
@@ -164,8 +163,7 @@ def gate_on_runs(
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
         raise click.UsageError(f"a gate takes one run, NEW, and not also {' '.join(context.args)}{hint}", context)
-    source = None if baseline is None else Source(baseline)  # held, since it may be a pipe
-    earlier = read_saved(source) if source is not None and is_saved(source) else None
+    _source, earlier = find_saved(baseline)  # the source is held, since it may be a pipe
     files.check(context, baseline if earlier else None)
     floors = read_floors(minimum)
     if baseline is None and files.save is None and not floors:

@@ -28,6 +28,7 @@ __all__ = [
     "shares_chart",
     "squares",
     "style",
+    "tips",
     "users_chart",
 ]
 
@@ -40,6 +41,12 @@ def draw(records: Sequence[Mapping[str, Any]]) -> Any:
     """Return a chart with these records; the caller adds marks and channels."""
     alt = altair()
     return alt.Chart(alt.Data(values=list(records)))
+
+
+def tips(names: Sequence[str], numbers: Sequence[str]) -> list[Any]:
+    """Return what is shown beside the pointer: names, and numbers with four decimals."""
+    tip = altair().Tooltip
+    return [*(tip(f"{name}:N") for name in names), *(tip(f"{name}:Q", format=".4f") for name in numbers)]
 
 
 def categories(column: str, order: Sequence[Any], second: str = "shape", title: str | None = None) -> dict[str, Any]:
@@ -212,12 +219,9 @@ def bars(regions: "UserRegions") -> Any:
 
 ROW = 22
 """height of a row in charts of systems, in pixels"""
-FOREST = 420
-"""width of a forest plot, in pixels"""
 PANELS = 12
 """maximum number of pairs in a forest plot"""
 OVERALL = "over collections"
-ENDS = ("low", "high")
 
 
 def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
@@ -227,7 +231,7 @@ def runs_chart(means: dict[str, list[float]], measure: str) -> Any:
     centres = [{"system": name, "value": sum(values) / len(values)} for name, values in means.items()]
     y = alt.Y("system:N", sort=systems, title=None)
     x = alt.X("value:Q", title=measure, scale=alt.Scale(zero=False))
-    tip = [alt.Tooltip("system:N"), alt.Tooltip("value:Q", format=".4f")]
+    tip = tips(["system"], ["value"])
     rings = draw(rows).mark_point(size=60, color=PALETTE[1], opacity=0.9).encode(x=x, y=y, tooltip=tip)
     dots = draw(centres).mark_point(filled=True, size=90, color=PALETTE[0], opacity=1).encode(x=x, y=y, tooltip=tip)
     return (rings + dots).properties(width="container", height=ROW * len(systems) + 10)
@@ -282,7 +286,7 @@ def _forest(suite: "Suite", pair: "SuitePair") -> Any:
     title = f"{pair.measure}: {pair.first} − {pair.second}"
     x = alt.X("difference:Q", title=title)
     ends = {"x": alt.X("low:Q", title=title), "x2": "high:Q", "y": y}
-    tip = [alt.Tooltip("collection:N"), *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("difference", *ENDS))]
+    tip = tips(["collection"], ["difference", "low", "high"])
     layers = [
         draw([{"zero": 0}]).mark_rule(strokeDash=[4, 3], color="#777777").encode(x=alt.X("zero:Q", title=title)),
         draw(rows).mark_rule(strokeWidth=2, color=PALETTE[0]).encode(**ends, tooltip=tip),
@@ -293,7 +297,7 @@ def _forest(suite: "Suite", pair: "SuitePair") -> Any:
         .mark_point(filled=True, shape="diamond", size=160, opacity=1, color=PALETTE[1])
         .encode(x=x, y=y, tooltip=tip),
     ]
-    return alt.layer(*layers).properties(width=FOREST, height=ROW * len(order))
+    return alt.layer(*layers).properties(width=420, height=ROW * len(order))
 
 
 def _ends(middle: float, low: float | None, high: float | None) -> dict[str, float]:

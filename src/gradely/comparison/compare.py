@@ -57,8 +57,6 @@ from gradely.tables import (
 
 LETTERS = "abcdefghijklmnoprstuvwxyz"
 """the letters that mark runs; Unicode has no superscript q"""
-P_VALUES = ("p", "adjusted", "tost", "tost_adjusted")
-"""the fields of a pair that are p-values"""
 COLUMNS = ("measure", "mean", "low", "high", "worst", "best", "better_than")
 
 
@@ -193,7 +191,7 @@ class Comparison(Result):
         words, alpha = {True: "yes", False: "no"}, self.design.alpha
 
         def cell(field: str, value: Any) -> Cell:
-            if field in P_VALUES and value is not None:
+            if field in ("p", "adjusted", "tost", "tost_adjusted") and value is not None:
                 return PValue(value, alpha)
             return words[value] if isinstance(value, bool) else value
 

@@ -186,8 +186,6 @@ def correlate(
 RATES = (1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05)
 POOLS = "smaller pools"
 """the name of this step in progress reports"""
-INTERVAL = (2.5, 97.5)
-"""the percentiles of the interval over draws"""
 
 
 LEAST, LEAST_NONRELEVANT = 1, 10
@@ -244,7 +242,7 @@ class Pools(Records):
         τ is undefined if all runs tie.
         """
         mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
-        low, high = np.percentile(self.tau, INTERVAL, axis=0)
+        low, high = np.percentile(self.tau, (2.5, 97.5), axis=0)
         return [
             {
                 "measure": measure,

@@ -21,12 +21,12 @@ from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import ALONE, CORRECTIONS, DRAWN, RESAMPLES, TESTS, p_of_differences, round_off
 from gradely.comparison.verdicts import (
-    UNDECIDED,
     Change,
     Floor,
     Verdicts,
     check_floors,
     check_limits,
+    check_one_sided,
     hold_against_floors,
     judge_change,
     settle_limits,
@@ -160,10 +160,6 @@ class SavedScores(Result):
     def weights_by_query(self) -> dict[str, float]:
         """Return {query: weight}; empty if all queries count alike."""
         return dict(zip(self.queries, self.weights, strict=True)) if self.weights else {}
-
-    def hold_against(self, floors: Mapping[str, float]) -> list[Floor]:
-        """Compare the means with their floors."""
-        return hold_against_floors(dict(zip(self.measures, self.means(), strict=True)), floors)
 
     def only(self, measures: list[str]) -> "SavedScores":
         """Return the scores by some of the measures."""
@@ -361,10 +357,6 @@ def _finite(value: Any) -> float:
     return value
 
 
-LOSERS = 10
-"""number of queries with the largest losses to list"""
-
-
 @dataclass(eq=False, repr=False)
 class Gate(Verdicts):
     """Whether a new run may replace an old one; true if it may.
@@ -438,7 +430,7 @@ class Gate(Verdicts):
         count = "more queries than anybody can judge" if needed is None else f"about {count_of(needed, 'query')}"
         return f"{self.say_interval(change)}; deciding takes {count} if the true drop is as observed"
 
-    def losers(self, measure: str, most: int = LOSERS, queries_text: Texts | None = None) -> Table:
+    def losers(self, measure: str, most: int = 10, queries_text: Texts | None = None) -> Table:
         """Return the queries with the largest losses by a measure, with their texts if these are given."""
         if self.pairwise is None:
             raise DataError("nothing was compared: there is no baseline")
@@ -477,16 +469,13 @@ class Gate(Verdicts):
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
         draws = f", {design.resamples:,} resamples, seed {design.seed}" if test in DRAWN else ""
         corrected = f"; {_describe_correction(str(design.correction), count)}" if count > 1 else ""
-        shown = "exceeds its limit, significantly or not" if self.strict else "is shown to exceed its limit"
-        undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = TESTS[test]
         if self.judged is not None:
             kind = "t-test of the regression estimator from human labels and a judge's"
             queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
-        undecided += ", or if that depends on the labels of unjudged documents" if self.holes else ""
         return " ".join(
             [
-                f"The gate fails if a drop {shown}{undecided}.",
+                self._say_conditions(),
                 f"Test: one-sided {kind}{draws} against the limit, α = {design.alpha:g}{corrected}.",
                 f"Intervals: {self.level} t intervals of the drop, uncorrected.",
                 *floors,
@@ -563,9 +552,7 @@ def gate(
     )
     check_choice("test of a gate", test, ALONE)
     design = Design(test, correction, alpha, seed, resamples, family="all").settle()
-    check_choice("undecided", undecided, UNDECIDED)
-    if alpha >= 0.5:
-        raise DataError(f"alpha of a gate must be below 0.5, since its tests are one-sided; found {alpha!r}")
+    check_one_sided(undecided, alpha)
     policy, only = split_queries(queries)
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
@@ -584,7 +571,8 @@ def gate(
     kept = {str(measure): measure for measure in taken.values()}
     every = (extra | kept).values()
     scores = score_run(judgments, open_as(new, columns, settings), every, settings, progress, labels)
-    saved, held = scores.only(list(kept)), scores.hold_against(least)
+    saved = scores.only(list(kept))
+    held = hold_against_floors(dict(zip(scores.measures, scores.means(), strict=True)), least)
     if baseline is None:
         return Gate([], None, scores.queries, saved, strict, undecided, [*notes, *scores.notes], floors=held)
     if earlier is None:

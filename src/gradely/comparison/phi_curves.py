@@ -100,9 +100,7 @@ class PhiCurves(Records):
         tables = [Table(["query", "score", "φ"], rows)]
         if len(self.curves) == 1:
             (curve,) = self.curves
-            documents: list[list[Cell]] = [
-                [doc, curve.scores[doc], value] for doc, value in curve.documents().items()
-            ]
+            documents: list[list[Cell]] = [[doc, curve.scores[doc], value] for doc, value in curve.documents().items()]
             tables.append(Table(["document", "score", "φ"], documents))
         return tables
 

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import combinations
 from math import fsum, sqrt
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, to_optional
 from gradely.comparison.random_effects import SAME, Combined, combine, note_alike
 from gradely.comparison.sentences import describe_family, format_signed, note_tests, summary
+from gradely.comparison.suite_gate import SuiteGate, gate_suite
 from gradely.comparison.tests import Pairs, all_pairs, pair_with_baselines
 from gradely.data.ids import Bools
 from gradely.data.source import Source
@@ -29,15 +30,11 @@ from gradely.measures.names import MeasureLike
 from gradely.settings import Correction
 from gradely.tables import Cell, MarkedNumber, PValue, Table, count_of, typed_frame
 
-if TYPE_CHECKING:
-    from gradely.comparison.suite_gate import SuiteGate
-
 KEYS = ("qrels", "runs")
 """the required keys of a collection"""
 OWN = ("weights", "exclude")
 """the optional keys of a collection: the weights of its queries, and documents to drop first"""
 EXAMPLE = '[covid], and below it qrels = "covid.qrels" and runs.bm25 = "covid.bm25.run"'
-MACRO = "macro mean"
 POLICIES = (
     *("ties", "queries", "judged_only", "precision", "seed", "threads", "columns", "duplicates", "document_pattern"),
     *("exclude", "exclude_self", "empty", "weights", "samples"),
@@ -384,8 +381,7 @@ class Suite(Result):
     @property
     def shared(self) -> list[str]:
         """The collections with every system."""
-        every = {name for means in self._means.values() for name in means}
-        return [name for name, means in self._means.items() if set(means) == every]
+        return [name for name in self._means if name not in self.lacking]
 
     def mean(self) -> dict[str, dict[str, dict[str, float]]]:
         """Return {collection: {system: {measure: mean}}}, without the systems that a collection lacks."""
@@ -465,13 +461,11 @@ class Suite(Result):
         floors: Mapping[str, float] | None = None,
         strict: bool = False,
         undecided: str = "pass",
-    ) -> "SuiteGate":
+    ) -> SuiteGate:
         """Decide whether a system is worse than a baseline over these collections, as gate does for two runs.
 
         `floors` apply to the mean over the collections with the system.
         """
-        from gradely.comparison.suite_gate import gate_suite
-
         return gate_suite(
             self,
             new,
@@ -494,7 +488,8 @@ class Suite(Result):
             queries = len(self.collections[name].board.queries)
             rows.append([name, queries, *_mark({system: means[system][measure] for system in means}, self.systems)])
         if macro:
-            rows.append([MACRO, None, *_mark({system: macro[system][measure] for system in macro}, self.systems)])
+            of_systems = {system: means[measure] for system, means in macro.items()}
+            rows.append(["macro mean", None, *_mark(of_systems, self.systems)])
         return Table([measure, "queries", *self.systems], rows)
 
     def table(self) -> Table:

@@ -11,12 +11,12 @@ from gradely.comparison.pairwise import to_optional
 from gradely.comparison.random_effects import SAME, note_alike
 from gradely.comparison.tests import CORRECTIONS, adjust
 from gradely.comparison.verdicts import (
-    UNDECIDED,
     Change,
     Floor,
     Verdicts,
     check_floors,
     check_limits,
+    check_one_sided,
     hold_against_floors,
     judge_change,
     settle_limits,
@@ -24,7 +24,6 @@ from gradely.comparison.verdicts import (
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Section
-from gradely.settings import check_choice
 from gradely.tables import Cell, Table, count_of
 
 if TYPE_CHECKING:
@@ -112,14 +111,12 @@ class SuiteGate(Verdicts):
         if self.old is None:
             return " ".join(counts)
         design, count = self.suite.design, len(self.changes)
-        shown = "exceeds its limit, significantly or not" if self.strict else "is shown to exceed its limit"
-        undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
         kind = CORRECTIONS[str(design.correction)]
         corrected = f"; ‘p worse’ is {kind}-corrected over {count} measures" if self.is_corrected else ""
         test = f"Test: one-sided {self.suite.pairwise.test_name} against the limit, α = {design.alpha:g}{corrected}."
         single = f"{100 * (1 - design.alpha):g} % on single collections"
         intervals = f"Intervals: {self.level} intervals of the drop, {single}, uncorrected."
-        return " ".join([f"The gate fails if a drop {shown}{undecided}.", test, intervals, *counts])
+        return " ".join([self._say_conditions(), test, intervals, *counts])
 
 
 def gate_suite(
@@ -135,11 +132,7 @@ def gate_suite(
 ) -> SuiteGate:
     """Decide whether a system is worse than a baseline over the collections of a suite, or below its floors."""
     max_drop, undecided = settle_limits(max_drop, non_inferior, undecided)
-    check_choice("undecided", undecided, UNDECIDED)
-    if suite.design.alpha >= 0.5:
-        raise DataError(
-            f"alpha of a gate must be below 0.5, since its tests are one-sided; found {suite.design.alpha!r}"
-        )
+    check_one_sided(undecided, suite.design.alpha)
     for name in [new] if baseline is None else [new, baseline]:
         if name not in suite.systems:
             raise DataError(f"no system {clip(name)} in this suite.{did_you_mean(name, suite.systems)}")
@@ -149,7 +142,10 @@ def gate_suite(
     if baseline is None and not least:
         raise DataError("give a baseline to compare with, or floors")
     has_new = [name for name, means in suite.mean().items() if new in means]
-    held = hold_against_floors({name: _measure(suite, has_new, new, name) for name in least}, least)
+    by_collection = {  # even by measures that the suite does not have
+        name: [suite.collections[one].board.measure(new, name) for one in has_new] for name in least
+    }
+    held = hold_against_floors({name: fsum(values) / len(values) for name, values in by_collection.items()}, least)
     notes = [*_note_lacking(suite, new, baseline), *suite.data_notes]
     if baseline is None:
         return SuiteGate([], held, suite, new, None, strict, undecided, has_new, notes)
@@ -167,12 +163,6 @@ def gate_suite(
 def _mean(suite: "Suite", collections: Sequence[str], system: str, measure: str) -> float:
     means = suite.mean()
     return fsum(means[name][system][measure] for name in collections) / len(collections)
-
-
-def _measure(suite: "Suite", collections: Sequence[str], system: str, measure: str) -> float:
-    """Return the mean over collections by any measure, even one that the suite does not have."""
-    means = [suite.collections[name].board.measure(system, measure) for name in collections]
-    return fsum(means) / len(means)
 
 
 def _note_lacking(suite: "Suite", new: str, baseline: str | None) -> list[Note]:

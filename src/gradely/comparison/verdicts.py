@@ -10,7 +10,8 @@ from gradely.data.texts import Texts
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
-from gradely.measures.names import MeasureLike, parse
+from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.settings import check_choice
 from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
 
 UNDECIDED = ("pass", "fail")
@@ -76,6 +77,10 @@ class Verdicts(Result):
 
     changes: Sequence[Change]
     floors: Sequence[Floor]
+    strict: bool
+    """whether a drop above its limit fails even if it is not significant"""
+    undecided: str
+    """pass or fail: the result for an undecided measure"""
     holes: bool = False
     """whether changes have the range of the drop over the labels of unjudged documents"""
     over: ClassVar[str] = ""
@@ -157,6 +162,13 @@ class Verdicts(Result):
             return f"{self.names[0]} is not below {'its floor' if len(self.floors) == 1 else 'any of its floors'}"
         told = ", ".join(f"{floor.measure} {show_against(floor.value, floor.floor)}" for floor in below)
         return f"{self.names[0]} is below {'its floor' if len(below) == 1 else 'its floors'}: {told}"
+
+    def _say_conditions(self) -> str:
+        """Return when the gate fails because of a drop."""
+        shown = "exceeds its limit, significantly or not" if self.strict else "is shown to exceed its limit"
+        undecided = ", or is not shown to be within it" if self.undecided == "fail" else ""
+        holes = ", or if that depends on the labels of unjudged documents" if self.holes else ""
+        return f"The gate fails if a drop {shown}{undecided}{holes}."
 
     @property
     def level(self) -> str:
@@ -359,6 +371,13 @@ def settle_limits(
     if max_drop != 0.0:
         raise DataError("give max_drop or non_inferior: both say how much a mean may fall")
     return non_inferior, "fail"
+
+
+def check_one_sided(undecided: str, alpha: float) -> None:
+    """Raise DataError for an unknown result of undecided measures, or for an alpha that one-sided tests cannot have."""
+    check_choice("undecided", undecided, UNDECIDED)
+    if alpha >= 0.5:
+        raise DataError(f"alpha of a gate must be below 0.5, since its tests are one-sided; found {alpha!r}")
 
 
 def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:

@@ -179,9 +179,9 @@ class ByJudge:
         best = np.argsort(-np.round(self.aware[measure].difference, DIGITS), kind="stable")[:top]
         return correlations(self.means[:, measure][:, best].T)
 
-    def best(self, measure: int = 0) -> dict[str, int]:
-        """Return the runs that are best, alone or tied, by at least one judge, each with its number of judges."""
-        means = np.round(self.means[:, measure], DIGITS)
+    def best(self) -> dict[str, int]:
+        """Return the runs that are best by the first measure, alone or tied, by a judge, with the number of judges."""
+        means = np.round(self.means[:, 0], DIGITS)
         counts = (means == means.max(axis=1, keepdims=True)).sum(axis=0).tolist()
         found = {name: count for name, count in zip(self.names, counts, strict=True) if count}
         return dict(sorted(found.items(), key=lambda item: (-item[1], item[0])))

@@ -9,12 +9,6 @@ from gradely.judgments.agreement import AgreedPair, Coefficient
 from gradely.judgments.by_judge import ByJudge
 from gradely.tables import count_of, format_short
 
-SLIGHT = 0.005
-"""a smaller mean difference of labels would be printed as zero"""
-
-MOST = 0.99
-"""a larger share is not printed as a number, since it might be rounded to 100 %"""
-
 
 def conclude(runs: ByJudge) -> str:
     """Return a sentence that says whether the conclusion about the runs, by the first measure, depends on the judge."""
@@ -127,13 +121,13 @@ def describe_two(pair: AgreedPair, level: str) -> str:
     if pair.same == 1:
         undefined = "" if pair.kappa is not None else ", and it is the same for all documents, so κ is undefined"
         return f"{who} give the same label to all {shared}{undefined}."
-    share = "more than 99 %" if pair.same > MOST else f"{100 * pair.same:.0f} %"
+    share = "more than 99 %" if pair.same > 0.99 else f"{100 * pair.same:.0f} %"  # which might be rounded to 100
     agree = f"{who} give the same label to {share} of {shared}"
     assert pair.kappa is not None  # κ is defined if two labels occur
     assert pair.quadratic is not None
     higher = pair.first if pair.difference > 0 else pair.second
     kappas = f"κ is {_short(pair.kappa)}{_interval(pair.kappa, level)}, quadratic {_short(pair.quadratic)}"
-    if abs(pair.difference) < SLIGHT:
+    if abs(pair.difference) < 0.005:  # which would be printed as zero
         return f"{agree}; {kappas}."
     return f"{agree}; {kappas}; {higher} labels higher by {abs(pair.difference):.2f} on average."
 

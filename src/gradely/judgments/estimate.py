@@ -85,10 +85,6 @@ def _shorten(row: tuple[Any, ...]) -> list[Cell]:
     return [mean, low, high, human_only, correlation, None if worth is None else round(worth)]
 
 
-def _rest(count: int) -> str:
-    return "rests" if count == 1 else "rest"
-
-
 SLOPES_IN_WORDS = {
     "auto": "a slope from human labels, shrunk towards 1/2 (PPI++)",
     LEAST_SQUARES: "the least-squares slope (PPI++)",
@@ -190,8 +186,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""
         rows = [[*pair[:3], *_shorten(pair[3:])] for pair in self.pairs]
-        more = f"… and {len(rows) - SHOWN:,} more pairs; --format json shows all" if len(rows) > SHOWN else ""
-        return Table(["measure", "first", "second", "difference", *SHORT], rows[:SHOWN], more=more)
+        return Table(["measure", "first", "second", "difference", *SHORT], rows).cut(SHOWN, "pair")
 
     def segments_table(self) -> Table:
         """Return one row per segment, run and measure, with the number of human queries."""
@@ -290,9 +285,10 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         uses = np.concatenate([found.use for found in [*self.means, *self.differences]])
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [
-            Note("unused", count, len(uses), f"{count:,} of {of} {_rest(count)} on human labels alone: {reason}")
+            Note("unused", count, len(uses), f"{count:,} of {of} {verb} on human labels alone: {reason}")
             for use, reason in REASONS.items()
             if (count := int(np.count_nonzero(uses == use)))
+            for verb in ["rests" if count == 1 else "rest"]
         ]
         return [*notes, *self.runs.notes]
 

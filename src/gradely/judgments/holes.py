@@ -234,10 +234,7 @@ class Holes(Result):
         """Return the answer, and the ranges of all means and differences."""
         sections: list[Section] = [self.summary(), self.table()]
         if len(self.names) > 1:
-            pairs = self.pairs_table()
-            rest = len(pairs.rows) - MOST
-            more = f"… and {rest:,} more pairs; --format json shows all" if rest > 0 else ""
-            sections.append(pairs._replace(rows=pairs.rows[:MOST], more=more))
+            sections.append(self.pairs_table().cut(MOST, "pair"))
         return sections
 
     def remarks(self) -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from gradely.comparison.charts import PALETTE, altair, draw
+from gradely.comparison.charts import PALETTE, altair, draw, tips
 
 if TYPE_CHECKING:
     from gradely.judgments.judges import Judges
@@ -14,19 +14,14 @@ ROW = 26
 """the height of a row of the leaderboard in pixels"""
 LIGHT, DARK = "#eef3f8", "#0b4f8a"
 """the colours of no agreement and of full agreement; darker is better, also in greyscale"""
-PALE = 0.71
-"""up to this κ, a dark number in a cell has more contrast than a white one; both have at least 4.2 : 1"""
-MOST_NUMBERS = 25
-"""the most judges for which cells have space for numbers"""
 
 
 def agreement_chart(judges: "Judges", names: Sequence[str]) -> Any:
     """Return the matrix of κ of each pair of judges, labelled with these names; darker is better."""
-    alt, known = altair(), {(pair.first, pair.second): pair for pair in judges.agreements}
-    rows = []
+    alt, rows = altair(), []
     for i, first in enumerate(judges.names):
         for j, second in enumerate(judges.names):
-            pair = known.get((first, second)) or known.get((second, first))
+            pair = judges.by_pair.get(frozenset((first, second)))
             kappa = None if pair is None or pair.kappa is None else float(pair.kappa)
             shared = None if pair is None else pair.documents
             text = "" if i == j else "–" if kappa is None else f"{kappa:.2f}".replace("-", "−")
@@ -40,11 +35,13 @@ def agreement_chart(judges: "Judges", names: Sequence[str]) -> Any:
         color=alt.Color("kappa:Q", scale=alt.Scale(domain=[0, 1], range=[LIGHT, DARK], clamp=True), legend=None),
         tooltip=tip,
     )
-    dark = f"isValid(datum.kappa) && datum.kappa > {PALE}"
+    # up to .71, a dark number in a cell has more contrast than a white one; both have at least 4.2 : 1
+    dark = "isValid(datum.kappa) && datum.kappa > 0.71"
     ink = alt.condition("isValid(datum.kappa)", alt.value("#111111"), alt.value("currentColor"))  # beside a cell
     numbers = base.transform_filter(f"!({dark})").mark_text(fontSize=11).encode(text="text:N", color=ink, tooltip=tip)
     pale = base.transform_filter(dark).mark_text(fontSize=11, color="#ffffff").encode(text="text:N", tooltip=tip)
-    layers = alt.layer(cells, numbers, pale) if len(names) <= MOST_NUMBERS else alt.layer(cells)
+    has_space = len(names) <= 25
+    layers = alt.layer(cells, numbers, pale) if has_space else alt.layer(cells)
     return layers.properties(width="container", height=CELL * len(names))
 
 
@@ -64,13 +61,7 @@ def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence
         for j, name in enumerate(judge_names)
     ]
     means = [
-        {
-            "run": run,
-            "value": float(runs.aware[0].difference[i]),
-            "low": low[i],
-            "high": high[i],
-            "kind": kinds[2],
-        }
+        {"run": run, "value": float(runs.aware[0].difference[i]), "low": low[i], "high": high[i], "kind": kinds[2]}
         for i, run in enumerate(run_names)
     ]
     y = alt.Y("run:N", sort=list(run_names), title=None, axis=alt.Axis(labelLimit=200))
@@ -81,12 +72,11 @@ def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence
         "color": alt.Color("kind:N", title=None, scale=scale, legend=alt.Legend(orient="top", labelLimit=300)),
         "shape": alt.Shape("kind:N", title=None, scale=shapes, legend=alt.Legend(orient="top", labelLimit=300)),
     }
-    tip = [alt.Tooltip("run:N"), alt.Tooltip("judge:N"), alt.Tooltip("value:Q", format=".4f")]
     ends = [row for row in means if row["low"] is not None]
     lines = draw(ends).mark_rule(strokeWidth=2).encode(x="low:Q", x2="high:Q", y=y, color=look["color"])
     others = draw([row for row in values if row["kind"] != kinds[0]]).mark_point(size=45, filled=False, opacity=0.8)
     first = draw([row for row in values if row["kind"] == kinds[0]]).mark_point(size=90, filled=True, opacity=1)
     dots = draw(means).mark_point(size=90, filled=True, opacity=1)
-    points = [layer.encode(x=x, y=y, tooltip=tip, **look) for layer in (others, first)]
-    centre = dots.encode(x=x, y=y, tooltip=[tip[0], tip[2]], **look)
+    points = [layer.encode(x=x, y=y, tooltip=tips(["run", "judge"], ["value"]), **look) for layer in (others, first)]
+    centre = dots.encode(x=x, y=y, tooltip=tips(["run"], ["value"]), **look)
     return alt.layer(lines, *points, centre).properties(width="container", height=ROW * len(run_names) + 10)

@@ -38,8 +38,6 @@ SHOWN = 30
 """the most pairs of runs to print"""
 SCALE = 5
 """the most labels to name in a note about a judge's scale"""
-CHART = 44
-"""the width of a column of the chart in pixels"""
 
 
 @dataclass(eq=False, repr=False)
@@ -122,6 +120,11 @@ class Judges(Result):
         return [self._agreed(i, j) for i, j in combinations(range(len(self.names)), 2)]
 
     @cached_property
+    def by_pair(self) -> dict[frozenset[str], AgreedPair]:
+        """The agreement of every pair of judges by their names."""
+        return {frozenset((pair.first, pair.second)): pair for pair in self.agreements}
+
+    @cached_property
     def pairs(self) -> list[JudgedPair]:
         """Every pair of runs by every measure: how many judges prefer each run, and how many significantly."""
         return self.runs.rows() if self.runs is not None else []
@@ -151,10 +154,9 @@ class Judges(Result):
     def agreement_table(self) -> Table:
         """Return one row per pair of judges; for many judges, only pairs with the first."""
         header, pairs = self._beside()
-        by = {(pair.first, pair.second): pair for pair in self.agreements}
         rows: list[list[Cell]] = []
         for i, j, who in pairs:
-            pair = by[self.names[i], self.names[j]]
+            pair = self.by_pair[frozenset((self.names[i], self.names[j]))]
             rows.append([*who, *pair[2:5], *_with_ends(pair.kappa), _plain(pair.quadratic)])
         hidden = len(self.agreements) - len(pairs)
         more = f"… and {count_of(hidden, 'more pair')} of judges; --format json shows all" if hidden else ""
@@ -166,7 +168,7 @@ class Judges(Result):
         several = len(runs.measures) > 1
         rows: list[list[Cell]] = []
         for m, measure in enumerate(runs.measures):
-            low, high = (to_optional(end) for end in self._intervals(m))
+            low, high = self.mean_intervals(m)
             for i, run in enumerate(runs.names):
                 by = runs.means[:, m, i]
                 shown = by.tolist() if len(self.names) <= FEW_JUDGES else [float(by.min()), float(by.max())]
@@ -192,10 +194,9 @@ class Judges(Result):
 
     def kappa_table(self) -> Table:
         """Return the matrix of κ of each pair of judges."""
-        known = {(pair.first, pair.second): pair.kappa for pair in self.agreements}
+        kappas = {pair: _plain(agreed.kappa) for pair, agreed in self.by_pair.items()}
         rows: list[list[Cell]] = [
-            [first, *(_plain(known.get((first, second), known.get((second, first)))) for second in self.names)]
-            for first in self.names
+            [first, *(kappas.get(frozenset((first, second))) for second in self.names)] for first in self.names
         ]
         return Table(["judge", *self.names], rows)
 
@@ -205,7 +206,9 @@ class Judges(Result):
 
     def mean_intervals(self, measure: int = 0) -> tuple[list[float | None], list[float | None]]:
         """Return the ends of the intervals of the means over judges; None if there is no interval."""
-        low, high = self._intervals(measure)
+        runs = self._with_runs()
+        bounds, spread = list(runs.measures.values())[measure].bounds, runs.aware[measure]
+        low, high = keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.difference)
         return to_optional(low), to_optional(high)
 
     def chart(self) -> Chart:
@@ -213,7 +216,7 @@ class Judges(Result):
         from gradely.comparison.charts import style
         from gradely.judgments.judge_charts import agreement_chart
 
-        return style(agreement_chart(self, self.names).properties(width=CHART * len(self.names)))
+        return style(agreement_chart(self, self.names).properties(width=44 * len(self.names)))
 
     def to_html(self, title: str = "Judges", *, command: str = "") -> str:
         """Return a self-contained HTML page: the answer, runs by judge, pairs that depend on the judge, agreement.
@@ -223,11 +226,6 @@ class Judges(Result):
         from gradely.report.judges import judges_page
 
         return judges_page(self, title, command)
-
-    def _intervals(self, m: int) -> Any:
-        runs = self._with_runs()
-        bounds, spread = list(runs.measures.values())[m].bounds, runs.aware[m]
-        return keep_within(spread.intervals(1 - self.alpha_level), bounds, spread.difference)
 
     def order_table(self, measure: int = 0, *, every: bool = False) -> Table:
         """Return how similarly pairs of judges rank the runs by a measure, for all runs and for the best ten.
@@ -252,11 +250,9 @@ class Judges(Result):
                 *(pair.least, pair.most, f"{pair.first_better} : {pair.second_better}"),
                 f"{pair.significant} of {len(self.names)}{', both ways' if pair.both_ways else ''}",
             ]
-            for pair in pairs[:most]
+            for pair in pairs
         ]
-        hidden = 0 if most is None else len(pairs) - most
-        more = f"… and {count_of(hidden, 'more pair')}; --format json shows all" if hidden > 0 else ""
-        return Table(["first", "second", "mean", "least", "most", "better", "significant"], rows, more=more)
+        return Table(["first", "second", "mean", "least", "most", "better", "significant"], rows).cut(most, "pair")
 
     def _with_runs(self) -> ByJudge:
         if self.runs is None:
@@ -319,9 +315,11 @@ class Judges(Result):
             return [about]
         first, several = next(iter(self.runs.measures)), len(self.runs.queries) > 1
         interval = f"with {self.level} intervals for other queries and other judges" if several else "without intervals"
+        correction = CORRECTIONS[str(self.runs.design.correction)]
+        test = f"t-test by each judge, {correction}, α = {self.alpha_level:g}" if several else "none"
         pairs = (
             f" By {first}: τ and τ_AP of the rankings of runs, with the first of two judges as the reference; and for "
-            f"two runs, which one is better by how many judges. Test: {self._tests(self.runs) if several else 'none'}."
+            f"two runs, which one is better by how many judges. Test: {test}."
         )
         runs = (
             f"Mean over {count_of(len(self.names), 'judge')} with equal weights (AWARE), {interval}."
@@ -329,10 +327,6 @@ class Judges(Result):
             f"{self.settings.ties}, {self.settings.precision} precision."
         )
         return [runs, about]
-
-    def _tests(self, runs: ByJudge) -> str:
-        correction = CORRECTIONS[str(runs.design.correction)]
-        return f"t-test by each judge, {correction}, α = {self.alpha_level:g}"
 
     @property
     def notes(self) -> list[Note]:
@@ -360,7 +354,7 @@ class Judges(Result):
     def _runs_entry(self, runs: ByJudge) -> dict[str, Any]:
         rows = []
         for m, measure in enumerate(runs.measures):
-            low, high = (to_optional(end) for end in self._intervals(m))
+            low, high = self.mean_intervals(m)
             for i, run in enumerate(runs.names):
                 by = dict(zip(self.names, runs.means[:, m, i].tolist(), strict=True))
                 mean = float(runs.aware[m].difference[i])

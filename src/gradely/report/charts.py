@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gradely.comparison.charts import PALETTE, altair, categories, draw, style
+from gradely.comparison.charts import PALETTE, altair, categories, draw, style, tips
 from gradely.comparison.compare import Comparison, compare
 from gradely.comparison.correlate import correlate
 from gradely.comparison.ties import TieSensitivity, tie_sensitivity
@@ -42,9 +42,7 @@ def leaderboard(size: int) -> Chart:
     alt = altair()
     base = alt.Chart(_rows(), width="container", height=24 * size + 20)
     y = _run_axis()
-    tip = [alt.Tooltip("run:N")] + [
-        alt.Tooltip(f"{name}:Q", format=".4f") for name in ("mean", "low", "high", "worst", "best")
-    ]
+    tip = tips(["run"], ["mean", "low", "high", "worst", "best"])
     ties = base.mark_bar(height=12, opacity=0.35, color=PALETTE[1], minBandSize=1).encode(
         x=alt.X("worst:Q", title=None, scale=alt.Scale(zero=False), axis=alt.Axis(tickCount=8)),
         x2="best:Q",
@@ -52,11 +50,9 @@ def leaderboard(size: int) -> Chart:
         tooltip=tip,
     )
     # a mean without an interval, for example because all values are equal, gets a line of length 0: axes need numbers
-    ends = {
-        end: f"isValid(datum.{name}) ? datum.{name} : datum.mean" for end, name in (("left", "low"), ("right", "high"))
-    }
+    left, right = (f"isValid(datum.{end}) ? datum.{end} : datum.mean" for end in ("low", "high"))
     interval = (
-        base.transform_calculate(**ends)
+        base.transform_calculate(left=left, right=right)
         .mark_rule(strokeWidth=2, color=PALETTE[0])
         .encode(x="left:Q", x2="right:Q", y=y, tooltip=tip)
     )
@@ -72,9 +68,7 @@ def label_ranges(rows: Rows, measure: str) -> Chart:
     alt = altair()
     base = alt.Chart(alt.InlineData(values=rows), width="container", height=24 * len(rows) + 20)
     y, scale = _run_axis(), alt.Scale(zero=False)
-    tip = [alt.Tooltip("run:N")] + [
-        alt.Tooltip(f"{name}:Q", format=".4f") for name in ("value", "low", "high", "worst", "best")
-    ]
+    tip = tips(["run"], ["value", "low", "high", "worst", "best"])
     line = base.mark_rule(strokeWidth=1.5).encode(
         x=alt.X("low:Q", title=measure, scale=scale), x2="high:Q", y=y, tooltip=tip
     )
@@ -107,11 +101,7 @@ def differences() -> Chart:
             y=alt.Y("difference:Q", title="difference"),
             color=alt.condition("datum.difference > 0", alt.value(PALETTE[0]), alt.value(PALETTE[1])),
             opacity=alt.condition("datum.chosen", alt.value(1), alt.value(0.75)),
-            tooltip=[
-                alt.Tooltip("query:N"),
-                alt.Tooltip("text:N"),
-                *(alt.Tooltip(f"{name}:Q", format=".4f") for name in ("first", "second", "difference")),
-            ],
+            tooltip=tips(["query", "text"], ["first", "second", "difference"]),
         )
     )
     return chart(bars, "The difference of the two runs, query by query. Choose a bar to see both rankings.")
@@ -119,32 +109,26 @@ def differences() -> Chart:
 
 def precision_by_recall() -> Chart:
     """Return a chart of precision by recall, with one line per run."""
-    return _curve(
-        "recall",
-        "precision",
-        altair().X("recall:Q"),
-        "Mean precision and recall at each rank, with rank 1 on the left.",
-    )
+    words = "Mean precision and recall at each rank, with rank 1 on the left."
+    return _curve(altair().X("recall:Q"), "precision", ["recall", "precision"], words)
 
 
 def gain_by_rank() -> Chart:
     """Return a chart of nDCG by rank, with one line per run."""
     alt = altair()
     x = alt.X("cut:Q", title="rank", scale=alt.Scale(type="log"))
-    return _curve("cut", "nDCG", x, "Mean normalised discounted cumulative gain (nDCG) at each rank.")
+    return _curve(x, "nDCG", ["nDCG"], "Mean normalised discounted cumulative gain (nDCG) at each rank.")
 
 
-def _curve(x_name: str, y_name: str, x: Any, words: str) -> Chart:
+def _curve(x: Any, y: str, numbers: list[str], words: str) -> Chart:
     """Return a chart with one line per run: the two selected runs in colour, the others in grey."""
     alt = altair()
-    fields = dict.fromkeys((x_name, y_name))
-    numbers = [alt.Tooltip(f"{name}:Q", format=".4f") for name in fields if name != "cut"]
     base = alt.Chart(_rows(), width="container", height=300).encode(
         x=x,
-        y=alt.Y(f"{y_name}:Q", scale=alt.Scale(zero=False)),
+        y=alt.Y(f"{y}:Q", scale=alt.Scale(zero=False)),
         detail="run:N",
         order="cut:O",
-        tooltip=["run:N", alt.Tooltip("cut:Q", title="rank"), *numbers],
+        tooltip=["run:N", alt.Tooltip("cut:Q", title="rank"), *tips([], numbers)],
     )
     # all runs are drawn in grey and the selected ones again on top, since a layer without rows would have no scale
     others = base.mark_line(color=GREY, opacity=0.6, strokeWidth=1)

@@ -138,7 +138,6 @@ CONFIG = {
     "text": {"color": INK},
     "rule": {"color": INK},
 }
-STILL_WIDTH = 640
 
 
 class Chart(NamedTuple):
@@ -253,6 +252,6 @@ def bundle() -> str:
 
 
 def _svg(spec: dict[str, Any]) -> str:
-    wide = spec | ({"width": STILL_WIDTH} if spec.get("width") == "container" else {})
+    wide = spec | ({"width": 640} if spec.get("width") == "container" else {})
     text: str = converter().vegalite_to_svg(wide, config=CONFIG)
     return text
