@@ -10,7 +10,7 @@ import pytest
 
 import gradely
 from gradely.cli import options
-from gradely.cli.main import COMMANDS, GROUPS
+from gradely.cli.main import COMMANDS, GROUPS, run
 from gradely.tables import PValue, Table, to_delimited, to_text
 from tests.cli.test_cli import said  # noqa: F401 - a fixture
 

@@ -10,7 +10,7 @@ from gradely.data.texts import Texts
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
-from gradely.measures.names import MeasureLike, parse, parse_all
+from gradely.measures.names import MeasureLike, parse
 from gradely.settings import check_choice
 from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
 
