@@ -5,7 +5,7 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, MEASURE, InputOptions, open_file, read_judgments, split_names
+from gradely.cli.options import FILE, MEASURE, InputOptions, read_judgments, split_names
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
 from gradely.evaluation.explain import FEW_ORDERS, LONG, MOST_ORDERS, explain
@@ -74,7 +74,7 @@ def command(
     feature = inputs.features[0] if inputs.features else None
     explanation = explain(
         read_judgments(qrels, inputs.for_measures({measure: parse(measure)})),
-        open_file(Source(run), feature, inputs),
+        inputs.opener(Source(run), feature),
         query,
         measure,
         depth=depth,

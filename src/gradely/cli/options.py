@@ -118,6 +118,19 @@ class InputOptions(NamedTuple):
         """The options that public functions take as keywords, since their notes say what these did."""
         return {"duplicates": self.duplicates, "document_pattern": self.document_pattern}
 
+    def opener(self, source: Source, feature: int | None = None) -> Callable[[], Run]:
+        """Return a function that opens a run; it keeps the source of a pipe, which can be read again, alive."""
+        return partial(
+            open_run,
+            source,
+            format=self.run_format,
+            columns=self.columns,
+            duplicates=self.duplicates,
+            feature=feature,
+            ascending=self.ascending,
+            split=self.split,
+        )
+
     def for_measures(self, measures: Mapping[str, Measure]) -> "InputOptions":
         """Return the options, with subtopics if one of the measures needs them."""
         return self._replace(subtopics=self.subtopics or need_subtopics(measures))
@@ -220,22 +233,9 @@ def list_runs(
         source = Source(path)
         for feature in inputs.features or (None,):
             name = title if feature is None else f"{title}:{feature}"
-            opened[name] = partial(open_file, source, feature, inputs)
+            opened[name] = inputs.opener(source, feature)
             sizes[name] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
     return opened, sizes
-
-
-def open_file(source: Source, feature: int | None, inputs: InputOptions) -> Run:
-    """Open a run; a pipe can be read again as long as its source is alive."""
-    return open_run(
-        source.path,
-        format=inputs.run_format,
-        columns=inputs.columns,
-        duplicates=inputs.duplicates,
-        feature=feature,
-        ascending=inputs.ascending,
-        split=inputs.split,
-    )
 
 
 def refuse_measure(path: str) -> None:

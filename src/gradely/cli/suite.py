@@ -1,13 +1,12 @@
 """gradely suite, and helpers for suites that gradely gate also uses."""
 
 import os
-from functools import partial
 from typing import Any
 
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, InputOptions, open_file, read_judgments, show_progress
+from gradely.cli.options import FILE, InputOptions, read_judgments, show_progress
 from gradely.cli.output import OutputOptions, check_output, write_file, write_result
 from gradely.cli.plot import form_of_figure
 from gradely.cli.report import command_line
@@ -30,7 +29,7 @@ def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> di
         own = inputs._replace(**{key: entry[key] for key in OWN if key in entry and getattr(inputs, key) is None})
         groups = Groups.of(entry["runs"])
         paths = entry["runs"] if groups is None else groups.runs
-        runs = {run: partial(open_file, Source(path), feature, own) for run, path in paths.items()}
+        runs = {run: own.opener(Source(path), feature) for run, path in paths.items()}
         qrels = read_judgments(entry["qrels"], own, threads)
         opened[name] = {"qrels": qrels, "runs": runs if groups is None else Groups(runs, groups.members)}
     return opened
