@@ -144,10 +144,12 @@ def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequ
     >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
     [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
     """
+    if not count:
+        return []
     listing = ", ".join(names[:NAMED]) + (", …" if count > NAMED else "")
     for word, singular, plural in VERBS:
         text = text.replace(word, singular if count == 1 else plural)
-    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {text}: {listing}")] if count else []
+    return [Note(kind, count, of, f"{count:,} of {count_of(of, noun)} {text}: {listing}")]
 
 
 def merge_notes(notes: Mapping[str, Iterable[Note]]) -> list[Note]:
@@ -345,6 +347,8 @@ LEFT_OUT = {
 
 def _note_left_out(evaluation: "Evaluation") -> list[Note]:
     left_out = evaluation.qrels.left_out
+    if not left_out:
+        return []
     total = len(evaluation.qrels) + sum(map(len, left_out.values()))
     return [
         note
@@ -372,14 +376,16 @@ def _note_segmentless(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_missing(evaluation: "Evaluation") -> list[Note]:
-    fate = "count{s} 0" if evaluation.settings.queries == "qrels" else "{are} left out"
     queries = np.flatnonzero(~evaluation.hits.answered)
+    if not len(queries):
+        return []
+    fate = "count{s} 0" if evaluation.settings.queries == "qrels" else "{are} left out"
     text = f"{{are}} not in the run and {fate}"
     notes = _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
     names = (evaluation.qrels.queries[i] for i in queries[:EXAMPLES].tolist())
     alike = (
         find_alike(evaluation.hits.unjudged.names[:EXAMPLES], names, OF_SOME_QUERIES)
-        if len(queries) and evaluation.hits.unjudged.size
+        if evaluation.hits.unjudged.size
         else None
     )
     if alike is None:
@@ -391,6 +397,8 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
 
 def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
     count, names = evaluation.hits.unjudged
+    if not count:
+        return []
     fate = f"count{{s}} {_worth(evaluation)}" if evaluation.settings.counts_unjudged else "{are} left out"
     total = int(evaluation.hits.answered.sum()) + count
     text = f"of the run {{have}} no judgments and {fate}"

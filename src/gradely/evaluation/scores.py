@@ -13,7 +13,6 @@ import numpy.typing as npt
 from gradely.errors import InputError
 from gradely.evaluation.notes import DIGITS, Note, TieRange, UnjudgedShare, merge_notes, merge_ranges, merge_shares
 from gradely.evaluation.result import Result, Section
-from gradely.lazy import lazy
 from gradely.measures.names import MeasureLike
 from gradely.settings import Settings
 from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame, typed_wide_frame
@@ -149,7 +148,7 @@ class Scores(Result):
         """The tie policy."""
         return self.settings.ties
 
-    @lazy
+    @cached_property
     def _means(self) -> dict[str, float]:
         return dict(zip(self.measures, means(self.values, self.weights), strict=True))
 

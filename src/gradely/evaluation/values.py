@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
@@ -128,7 +128,7 @@ class Evaluation:
         """The queries without judgments that count; they have no relevant documents."""
         return self.hits.unjudged.names if self.settings.counts_unjudged else ()
 
-    @lazy
+    @cached_property
     def weights(self) -> Floats | None:
         """The weights of the queries that count, with mean 1; None if all are equal."""
         weights = self.qrels.weights

@@ -145,7 +145,8 @@ def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     parts = parts or [(np.zeros(0, np.int64),) * (5 if settings.breaks_ties else 4)]
     columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     query, row, above, tied, *place = columns
-    unjudged = Unjudged.of([query for query in run.scores if query not in index], settings, qrels.names_left_out)
+    others = [query for query in run.scores if query not in index]
+    unjudged = Unjudged.of(others, settings, qrels.names_left_out) if others else Unjudged()
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, answered, unjudged)
 
 
