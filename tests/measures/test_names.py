@@ -204,6 +204,22 @@ def test_a_name_may_have_an_empty_list_of_parameters_and_ten_thousand_characters
         parse("AP(rel=2" + " " * (10_001 - 9) + ")")
 
 
+@pytest.mark.parametrize("name", HOMES)
+def test_a_listed_name_means_what_it_means_with_an_empty_list_of_parameters(name):
+    assert parse(name) == parse(f"{name}()")
+    for k in ("7", "1000000000"):
+        outcomes = []
+        for text in (f"{name}@{k}", f"{name}()@{k}"):
+            try:
+                outcomes.append(parse(text))
+            except MeasureError as error:
+                outcomes.append(str(error))
+        assert outcomes[0] == outcomes[1]
+    for k in ("0", "07", "²", "٣", "", "1.5", "-1"):
+        with pytest.raises(MeasureError):
+            parse(f"{name}@{k}")
+
+
 @pytest.mark.parametrize("given", [None, 3, b"AP", [["AP"]]])
 def test_what_is_no_name_is_refused(given):
     with pytest.raises(MeasureError):

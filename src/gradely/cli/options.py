@@ -274,6 +274,8 @@ def split_names(text: str) -> list[str]:
     >>> split_names("nDCG@10,eGAP(g=[0.2, 0.8]), MAP"), split_names("utility.1,-1,0,0"), split_names("P.5,10,map")
     (['nDCG@10', 'eGAP(g=[0.2, 0.8])', 'MAP'], ['utility.1,-1,0,0'], ['P.5,10', 'map'])
     """
+    if "," not in text:
+        return [text.strip()]
     names = [name.strip() for name in re.split(r",(?![^(]*\))(?![^\[]*\])(?!\s*\d+\s*(?:,|$))", text)]
     if len(names) > 1:
         with suppress(MeasureError):

@@ -1,6 +1,5 @@
 """Notes: sentences about events that matter to a result, each with its count."""
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -248,7 +247,7 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return notes on assumptions, likely mistakes and excluded documents."""
     plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
-    counted = [name for name in evaluation.measures if re.match(r"hits(@|$)", name, re.IGNORECASE)]
+    counted = [name for name in evaluation.measures if name.partition("@")[0].lower() == "hits"]
     texts = [
         *(
             ("hits", f"{name} counts the relevant documents; {_success(name)} is the share of queries with one")

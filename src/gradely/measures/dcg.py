@@ -42,7 +42,7 @@ DISCOUNTS: dict[str, Discount] = {
 
 def discount_of(name: str) -> Discount:
     """Return a discount by name; jk(b) is the logarithm to base b from rank b on (Järvelin and Kekäläinen 2002)."""
-    if isinstance(name, str) and (base := re.fullmatch(r"jk\(([\d.]+)\)", name)):
+    if isinstance(name, str) and name not in DISCOUNTS and (base := re.fullmatch(r"jk\(([\d.]+)\)", name)):
         return log_from(float(base[1]))
     if not isinstance(name, str) or name not in DISCOUNTS:
         check_choice("discount", name, (*DISCOUNTS, "jk(10)"), MeasureError)
