@@ -6,10 +6,43 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, Type
 
 from gradely.errors import InputError, MissingExtra
 
-if TYPE_CHECKING:  # type checkers that do not find them take Any
+if TYPE_CHECKING:  # type checkers that do not find these libraries take Any
     import pandas as pd
     import polars as pl
     import pyarrow as pa
+
+    class ToFrame(Protocol):
+        """A method that returns a dataframe; its type follows from the name of the library."""
+
+        @overload
+        def __call__(self, library: Literal["pandas"] = "pandas") -> "pd.DataFrame": ...
+        @overload
+        def __call__(self, library: Literal["polars"]) -> "pl.DataFrame": ...
+        @overload
+        def __call__(self, library: Literal["pyarrow"]) -> "pa.Table": ...
+        @overload
+        def __call__(self, library: str) -> Any: ...
+
+    class ToWideFrame(Protocol):
+        """The same with `wide`, for one column per measure."""
+
+        @overload
+        def __call__(self, library: Literal["pandas"] = "pandas", *, wide: bool = False) -> "pd.DataFrame": ...
+        @overload
+        def __call__(self, library: Literal["polars"], *, wide: bool = False) -> "pl.DataFrame": ...
+        @overload
+        def __call__(self, library: Literal["pyarrow"], *, wide: bool = False) -> "pa.Table": ...
+        @overload
+        def __call__(self, library: str, *, wide: bool = False) -> Any: ...
+
+    Method_co = TypeVar("Method_co", covariant=True)
+
+    class FrameMethod(Protocol[Method_co]):
+        """What type checkers see in a class in place of its `to_frame`."""
+
+        def __get__(self, instance: object, owner: type | None = None) -> Method_co:
+            """Return the method of an object."""
+
 
 LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
     "pandas": "pandas",
@@ -18,48 +51,12 @@ LIBRARIES: dict[str, Literal["pandas", "polars", "pyarrow"]] = {
 }
 
 
-class ToFrame(Protocol):
-    """A method that returns a dataframe; its type follows from the name of the library."""
-
-    @overload
-    def __call__(self, library: Literal["pandas"] = "pandas") -> "pd.DataFrame": ...
-    @overload
-    def __call__(self, library: Literal["polars"]) -> "pl.DataFrame": ...
-    @overload
-    def __call__(self, library: Literal["pyarrow"]) -> "pa.Table": ...
-    @overload
-    def __call__(self, library: str) -> Any: ...
-
-
-class ToWideFrame(Protocol):
-    """The same with `wide`, for one column per measure."""
-
-    @overload
-    def __call__(self, library: Literal["pandas"] = "pandas", *, wide: bool = False) -> "pd.DataFrame": ...
-    @overload
-    def __call__(self, library: Literal["polars"], *, wide: bool = False) -> "pl.DataFrame": ...
-    @overload
-    def __call__(self, library: Literal["pyarrow"], *, wide: bool = False) -> "pa.Table": ...
-    @overload
-    def __call__(self, library: str, *, wide: bool = False) -> Any: ...
-
-
-Method_co = TypeVar("Method_co", covariant=True)
-
-
-class FrameMethod(Protocol[Method_co]):
-    """What type checkers see in a class in place of its `to_frame`."""
-
-    def __get__(self, instance: object, owner: type | None = None) -> Method_co:
-        """Return the method of an object."""
-
-
-def typed_frame(method: Callable[..., Any]) -> FrameMethod[ToFrame]:
+def typed_frame(method: Callable[..., Any]) -> "FrameMethod[ToFrame]":
     """Tell type checkers which dataframe a method returns; the method stays what it is."""
     return cast("FrameMethod[ToFrame]", method)
 
 
-def typed_wide_frame(method: Callable[..., Any]) -> FrameMethod[ToWideFrame]:
+def typed_wide_frame(method: Callable[..., Any]) -> "FrameMethod[ToWideFrame]":
     """The same for a method that takes `wide`."""
     return cast("FrameMethod[ToWideFrame]", method)
 

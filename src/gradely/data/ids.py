@@ -1,6 +1,7 @@
 """Ids of any type as bytes in a buffer, so names can be compared, hashed and sorted with array operations."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from math import isnan
 from numbers import Real
 from operator import eq, methodcaller
@@ -129,9 +130,6 @@ def as_tokens(strings: Sequence[str]) -> Tokens:
 
 POWERS = np.array([10**n for n in range(1, 20)], U)
 """powers of ten; a whole number has one digit more than there are powers of ten that do not exceed it"""
-FOUR = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "u2") % 10 + 48).astype("u1")
-FOUR = FOUR.view("<u4")[:, 0].astype(U)
-"""the four digits of each number below 10,000"""
 MINUS = 45  # ord("-")
 
 
@@ -154,6 +152,14 @@ def as_text(identifier: Any, name: str) -> str:
         raise DataError(f"{name}: an id is not UTF-8 text, or has too many digits: {clip(repr(identifier))}") from None
 
 
+@cache
+def _four_digits() -> Words:
+    """Return the four digits of each number below 10,000."""
+    digits = (np.arange(10_000, dtype="u2")[:, None] // np.array([1000, 100, 10, 1], "u2") % 10 + 48).astype("u1")
+    four: Words = digits.view("<u4")[:, 0].astype(U)
+    return four
+
+
 def from_integers(values: npt.NDArray[np.integer]) -> Ids:
     """Write integers as decimal digits, four at a time from a table; each number ends a cell of whole words."""
     negative = values < 0
@@ -163,10 +169,11 @@ def from_integers(values: npt.NDArray[np.integer]) -> Ids:
     words = (int(size.max(initial=1)) + 7) // 8
     text = np.full(2 * PAD + 8 * words * len(values), 10, np.uint8)
     cells = text[PAD : len(text) - PAD].view("<u8").reshape(len(values), words)
+    four = _four_digits()
     for column in range(words - 1, -1, -1):
         eight = (rest % U(10**8)).astype(np.uint32)
         upper = eight // np.uint32(10_000)
-        cells[:, column] = FOUR[upper] | FOUR[eight - upper * np.uint32(10_000)] << U(32)
+        cells[:, column] = four[upper] | four[eight - upper * np.uint32(10_000)] << U(32)
         rest = rest // U(10**8)
     stop = PAD + 8 * words * np.arange(1, len(values) + 1)
     text[(stop - size)[negative]] = MINUS
