@@ -58,10 +58,10 @@ EVEN = np.array([[0.5, 0.25], [0.25, 0.5], [0.5, 0.75], [0.75, 0.5]])
         (runs_at(0.5, 0.2, 0.7), {"baselines": ("a",)}, "; b is worse than a (corrected p < .001"),
         (runs_at(0.5, 0.5, 0.7), {"baselines": ("a",), "test": "max-t"}, "cannot be told apart (corrected p .95, corr"),
         (np.full((5, 2), 0.3), {}, "By AP, a and b have the same value on every query."),
-        (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is one query"),
-        (np.array([[0.2, 0.2]]), {}, "By AP, a and b have the same mean, but nothing is tested: there is one query"),
-        (np.array([[0.3, 0.2, 0.3]]), {}, "By AP, a and c have the highest mean, but nothing is tested: there is one"),
-        (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is one run"),
+        (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is only one query"),
+        (np.array([[0.2, 0.2]]), {}, "By AP, a and b have the same mean, but nothing is tested: there is only one "),
+        (np.array([[0.3, 0.2, 0.3]]), {}, "By AP, a and c have the highest mean, but nothing is tested: there is only"),
+        (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is only one run"),
         (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
         (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
         (column(*[0.5] * 4), {}, "By AP, a and b cannot be told apart (p .12)."),
@@ -93,7 +93,7 @@ def test_pairs_of_the_same_run_are_noted():
 def test_the_caption_says_which_intervals_are_corrected():
     one, several = (describe_tests(pairwise(runs_at(*[0.5] * size))) for size in (2, 3))
     assert "Intervals: 95 %; those of differences are uncorrected t intervals; those of means are by the stud" in one
-    corrected = "those of differences are corrected as p is in sentences, and uncorrected t intervals in tables"
+    corrected = "those of differences are corrected like p in sentences, and uncorrected t intervals in tables"
     means = "those of means are by the studentised bootstrap (10,000 draws), uncorrected."
     assert f"Intervals: 95 %; {corrected}; {means}" in several
     assert "in sentences" not in describe_tests(pairwise(runs_at(*[0.5] * 3), correction="none"))
@@ -511,7 +511,7 @@ def test_few_queries_have_another_test_than_the_bootstrap():
     tested = pairwise(column(1 / 2, 2 / 3), test="bootstrap")
     assert answer(tested) == "By AP, a and b cannot be told apart (p .090, 95 % interval −.476 … +1.642)."
     (note,) = note_tests(tested)
-    assert str(note) == "2 queries are too few for the bootstrap, which needs 5: p is that of the paired t-test"
+    assert str(note) == "2 queries are too few for the bootstrap, which needs 5: p comes from the paired t-test"
     assert describe_tests(tested).startswith("Test: paired t-test, α = 0.05; one pair")
     assert note_tests(pairwise(table(topics=5, systems=2), test="bootstrap")) == []
 

@@ -71,7 +71,7 @@ def test_tests_that_hold_at_once_have_families_too(demo, test):
 
 def test_a_baseline_is_charged_for_its_own_pairs(demo):
     tukey = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="tukey")
-    assert any("max-t corrects for these alone" in str(note) for note in tukey.notes)
+    assert any("max-t corrects only for these" in str(note) for note in tukey.notes)
     against = gradely.compare("qrels.txt", RUNS, ["AP"], baseline="dense", test="max-t")
     assert "holds for the 2 tests of each measure (against dense) at once" in against.caption()
     assert not any("max-t" in str(note) for note in against.notes)
@@ -91,7 +91,7 @@ def test_baselines(demo):
     assert len(two.pairs) == 3
     with pytest.raises(DataError, match="Did you mean popular"):
         gradely.compare("qrels.txt", RUNS, ["AP"], baseline="populer")
-    with pytest.raises(DataError, match=r"no run 'zzz' for the baseline\. Use one of the runs: \w+, \w+"):
+    with pytest.raises(DataError, match=r"no run 'zzz' to use as the baseline\. Use one of the runs: \w+, \w+"):
         gradely.compare("qrels.txt", RUNS, ["AP"], baseline="zzz")
 
 
@@ -260,7 +260,7 @@ def test_a_difference_without_spread_is_valid_json(tmp_path, monkeypatch, capfd)
     found = json.loads(said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "json").out)
     (pair,) = found["pairs"]
     assert (pair["effect"], pair["low"], pair["high"], pair["p"]) == (None, None, None, 2 / 2**2)
-    assert any("p is that of the exact randomization test" in note["text"] for note in found["notes"])
+    assert any("p comes from the exact randomization test" in note["text"] for note in found["notes"])
 
 
 def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capfd):
@@ -269,7 +269,7 @@ def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capf
     (tmp_path / "a").write_text("1 Q0 d 1 1 t\n")
     (tmp_path / "b").write_text("1 Q0 x 1 1 t\n")
     text = said(capfd, "compare", "q", "a", "b", "-m", "RR").out
-    assert text.startswith("By RR, a has the highest mean, but nothing is tested: there is one query")
+    assert text.startswith("By RR, a has the highest mean, but nothing is tested: there is only one query")
     assert text.count("ested") == 1 and "paired t-test" not in text and "power" not in text and "Raised" not in text
     for more in ([], ["--pairs"]):  # a table for programs has no first line: there a note says it
         assert said(capfd, "compare", "q", "a", "b", "-m", "RR", "--format", "csv", *more).err.count("ested") == 1

@@ -321,7 +321,7 @@ def test_limits_have_names_of_any_spelling(demo):
 
 @pytest.mark.parametrize("limit", [-0.1, float("nan"), float("inf"), {"RR": -1}, {"RR": "a"}])
 def test_what_is_no_limit_is_refused(limit):
-    with pytest.raises(gradely.DataError, match="a number from 0 on"):
+    with pytest.raises(gradely.DataError, match="a number of at least 0"):
         gradely.gate(QRELS, FIRST, FIRST, ["RR"], max_drop=limit)
 
 
@@ -334,7 +334,7 @@ def test_one_query_cannot_be_significant_and_says_so():
     one = {"q": {"d": 1}}
     made = gradely.gate(one, {"q": ["x", "d"]}, {"q": ["d"]}, ["RR"])
     assert made.passed and made.changes[0].p is None and made.table().rows[0][-1] == "undecided"
-    assert any("nothing is tested: there is one query" in str(note) for note in made.notes)
+    assert any("nothing is tested: there is only one query" in str(note) for note in made.notes)
     assert not gradely.gate(one, {"q": ["x", "d"]}, {"q": ["d"]}, ["RR"], strict=True).passed
 
 
@@ -420,7 +420,7 @@ def test_the_digest_is_of_the_judgments_and_not_of_their_order():
         (None, {"ties": "trec"}, "saved with ties 'expected', not 'trec'"),
         (None, {"queries": "both"}, "saved with queries 'qrels', not 'both'"),
         (None, {"measures": ["AP"]}, "has no AP, only RR"),
-        (None, {"qrels": {"q0": {"d": 1}}}, "saved with other judgments"),
+        (None, {"qrels": {"q0": {"d": 1}}}, "saved with different judgments"),
         (('"version": 1', '"version": 2'), {}, "version 2; this reads version 1"),
         (("1.0", "NaN"), {}, "nan is not a value of a measure"),
         (("[1.0]", "[1.0, 2.0]"), {}, "broken saved scores"),
@@ -518,7 +518,7 @@ def test_hostile_names_stay_text_in_the_summary(tmp_path, monkeypatch, capfd):
         (["dense.run", "--baseline", "none.run"], "none.run"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "much"], "give a number like 0.01"),
         (["dense.run", "--baseline", "lexical.run", "-m", "AP", "--max-drop", "RR=0.1"], "RR, which is not measured"),
-        (["dense.run", "--baseline", "lexical.run", "--max-drop", "-1"], "a number from 0 on"),
+        (["dense.run", "--baseline", "lexical.run", "--max-drop", "-1"], "a number of at least 0"),
         (["dense.run", "--baseline", "lexical.run", "--max-drop", "5"], "give 0.05 for 5 points"),
         (["dense.run", "--baseline", "lexical.run", "--alpha", "5"], "alpha must be a number"),
         (["dense.run", "--baseline", "lexical.run", "--summary", "no/where.md"], "there is no folder no"),
@@ -561,7 +561,7 @@ def test_equal_weights_are_no_weights():
 
 
 def test_a_drop_that_no_measure_can_exceed_is_refused():
-    fall = "nDCG@10 cannot fall by more than 1, so that a gate that allows a drop of"
+    fall = "nDCG@10 cannot fall by more than 1, so a gate that allows a drop of"
     hints = {5: "5 never fails; give 0.05 for 5 points", 1: "1 never fails; give 0.01 for 1 point"}
     hints[100] = "100 never fails; give a number like 0.01"
     for limit, says in hints.items():

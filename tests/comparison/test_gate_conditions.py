@@ -67,11 +67,11 @@ def test_non_inferiority_passes_only_where_it_is_shown(new, margin, verdict, pas
     ("options", "message"),
     [
         ({"baseline": None}, "give a baseline to compare with, or floors"),
-        ({"baseline": None, "floors": {"RR": 0.5}, "max_drop": 0.1}, "nothing can fall without a baseline"),
+        ({"baseline": None, "floors": {"RR": 0.5}, "max_drop": 0.1}, "without a baseline, nothing can fall"),
         ({"max_drop": 0.1, "non_inferior": 0.1}, "give max_drop or non_inferior"),
-        ({"baseline": None, "floors": {"RR": 0.5}, "holes": True}, "nothing can fall without a baseline"),
-        ({"floors": {"RR": 85}}, "RR is at most 1, so that a floor of 85 always fails; give 0.85 for 85 points"),
-        ({"floors": {"RR": 0}}, "RR is at least 0, so that a floor of 0 never fails"),
+        ({"baseline": None, "floors": {"RR": 0.5}, "holes": True}, "without a baseline, nothing can fall"),
+        ({"floors": {"RR": 85}}, "RR is at most 1, so a floor of 85 always fails; give 0.85 for 85 points"),
+        ({"floors": {"RR": 0}}, "RR is at least 0, so a floor of 0 never fails"),
         ({"floors": {"RR": float("nan")}}, "the floor of RR must be a number, like 0.85; found nan"),
         ({"floors": {"RR": "high"}}, "the floor of RR must be a number, like 0.85; found 'high'"),
         ({"floors": {"nothing": 0.5}}, "no measure 'nothing'"),
@@ -142,11 +142,11 @@ def test_the_command_knows_floors_and_margins(demo, capsys):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--min", "R@10"], "--min 'R@10': give a measure and its least value, like R@10=0.85"),
+        (["--min", "R@10"], "--min 'R@10': give a measure and its floor, like R@10=0.85"),
         (["--min", "R@10=high"], "--min 'R@10=high': give a measure"),
         (["--min", "=0.5"], "--min '=0.5': give a measure"),
         (["--min", "R@10=0.3", "--min", "recall_10=0.4"], "--min 'recall_10=0.4': R@10 already has a floor, 0.3"),
-        (["--min", "R@10=85"], "R@10 is at most 1, so that a floor of 85 always fails; give 0.85 for 85 points"),
+        (["--min", "R@10=85"], "R@10 is at most 1, so a floor of 85 always fails; give 0.85 for 85 points"),
         (["--min", "R@10=0.3", "--max-drop", "0.1"], "--max-drop needs a --baseline"),
         (["--min", "R@10=0.3", "--non-inferior", "0.1"], "--non-inferior needs a --baseline"),
         (["--baseline", "lexical.run", "--max-drop", "0.1", "--non-inferior", "0.1"], "give --max-drop or"),
@@ -299,7 +299,7 @@ def test_a_team_gates_a_suite_with_one_command(files, capsys):
     ("arguments", "message"),
     [
         ([], "name the new system: gradely gate --suite data/suite.toml NEW"),
-        (["x", "c"], "with --suite a gate takes one system, NEW, and not also c"),
+        (["x", "c"], "with --suite, a gate takes only one system, NEW; found also c"),
         (["c", "--save", "x.json"], "--save is not for a --suite"),
         (["c", "--test", "wilcoxon"], "--test is not for a --suite"),
         (["c", "--only", "x.txt"], "--only is not for a --suite"),
@@ -322,7 +322,5 @@ def test_floors_follow_weights_and_leave_the_judge_alone():
     collections = {name: {"qrels": QRELS, "runs": {"a": FIRST, "b": ONCE}} for name in "xy"}
     made = gradely.suite(collections, ["RR"], weights=weights).gate("b", "a", floors={"P@1": 0.5})
     assert made.floors[0].value == pytest.approx(expected)
-    with pytest.raises(
-        gradely.DataError, match="a floor is held against the mean by human labels: leave out the judge"
-    ):
+    with pytest.raises(gradely.DataError, match="floors apply to means by human labels: leave out the judge"):
         gradely.gate(QRELS, ONCE, FIRST, ["RR"], floors={"P@1": 0.5}, judge=QRELS)

@@ -163,7 +163,7 @@ def test_one_run_of_each_is_the_plain_comparison_and_says_what_it_is_about():
         assert one[:3] == other[:3] and one[3:12] == pytest.approx(other[3:12], rel=1e-9)
         assert other.freedom == pytest.approx(len(QUERIES) - 1) and other.shares is None
     assert grouped.notes[0].text == (
-        "every system has one run: the verdicts are about these runs, not about the systems"
+        "every system has only one run: the verdicts are about these runs, not about the systems"
     )
     assert plain.systems is None and "shares" not in plain.fields
     assert grouped.systems.shares_table() is None
@@ -229,7 +229,9 @@ def test_what_is_said_about_the_numbers_of_runs():
     assert texts["single"] == "c has one run: verdicts on it are about that run, not about the system"
     assert texts["two"].startswith("a has two runs, which say little") and "identical" not in texts
     again = gradely.compare(QRELS, {"a": drawn(1, 1) * 2, "b": drawn(2, 3)}, ["RR"])
-    assert "the runs of a have the same value on every query: they are no repetitions" in map(str, again.notes)
+    assert "the runs of a have the same value on every query: they are not independent repetitions" in map(
+        str, again.notes
+    )
     even = gradely.compare(QRELS, {"a": drawn(1, 3), "b": drawn(2, 3)}, ["RR"])
     assert not even.notes
 
@@ -290,7 +292,9 @@ def test_frames_paths_and_runs_make_groups(tmp_path):
 
 @pytest.mark.parametrize("test", ["wilcoxon", "randomization", "bootstrap", "tukey", "max-t"])
 def test_tests_that_are_not_derived_are_refused_by_name(test):
-    with pytest.raises(gradely.DataError, match=f"the test {test} is not derived for systems with several runs: use t"):
+    with pytest.raises(
+        gradely.DataError, match=f"the test {test} is not available for systems with several runs: use t"
+    ):
         gradely.compare(QRELS, {"a": drawn(1, 2), "b": drawn(2, 2)}, ["RR"], test=test)
 
 
@@ -298,12 +302,12 @@ def test_tests_that_are_not_derived_are_refused_by_name(test):
     ("systems", "options", "message"),
     [
         ({"a": drawn(1, 2), "b": []}, {}, "the system b has no runs: give at least one"),
-        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"simultaneous": True}, "simultaneous intervals are not derived"),
-        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baseline": "c"}, "no run 'c' for the baseline"),
+        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"simultaneous": True}, "simultaneous intervals are not available"),
+        ({"a": drawn(1, 2), "b": drawn(2, 2)}, {"baseline": "c"}, "no run 'c' to use as the baseline"),
         (
             {"a": [{q: ["d"] for q in QUERIES[:9]}, {q: ["d"] for q in QUERIES[9:]}], "b": drawn(2, 2)},
             {},
-            "the 2 runs of a have no query in common: parts of one run, such as the folds",
+            "the 2 runs of a have no query in common: concatenate parts of one run, such as the folds",
         ),
     ],
 )
@@ -376,27 +380,30 @@ def test_the_command_takes_groups(files, capsys):
     [
         (["--group", "bm25"], "--group 'bm25': give the name of a system and its files, like 'bm25=bm25.*.run'"),
         (["--group", "a=none.*"], "--group 'a=none.*': no file matches none.*"),
-        (["--group", "a=bm25.*.run"], "there is one system, a: name another --group, or a run, to compare with"),
+        (["--group", "a=bm25.*.run"], "there is only one system, a: name another --group, or a run, to compare with"),
         (
             ["--group", "a=bm25.*.run", "--group", "b=./bm25.1.run"],
-            "./bm25.1.run: belongs to both a and b; a run has one system",
+            "./bm25.1.run: belongs to both a and b; a run can belong to only one system",
         ),
-        (["--group", "a=bm25.*.run", "bm25.1.run"], "bm25.1.run: belongs to both a and bm25.1; a run has one system"),
+        (
+            ["--group", "a=bm25.*.run", "bm25.1.run"],
+            "bm25.1.run: belongs to both a and bm25.1; a run can belong to only one system",
+        ),
         (
             ["--group", "a=bm25.*.run", "--group", "a=bm25.1.run"],
-            "bm25.1.run: belongs to a twice; a run has one system",
+            "bm25.1.run: belongs to a twice; a run can belong to only one system",
         ),
         (
             ["--group", "dense.1=bm25.*.run", "dense.1.run"],
-            "dense.1.run: there is a group dense.1, too; give the group another name",
+            "dense.1.run: there is also a group dense.1; give the group another name",
         ),
         (
             ["--group", "a=bm25.*.run", "--group", "b=dense.*.run", "--test", "tukey"],
-            "the test tukey is not derived for systems with several runs: use t, or compare one run of each",
+            "the test tukey is not available for systems with several runs: use t, or compare one run of each",
         ),
         (
             ["--group", "a=bm25.*.run", "--group", "b=dense.*.run", "--feature", "1"],
-            "--feature and --group do not go together: each feature is a run by itself",
+            "--feature and --group cannot be combined: each feature is a run by itself",
         ),
     ],
 )

@@ -153,7 +153,7 @@ def test_intervals_of_means_that_are_by_t_are_named():
     (note,) = [note for note in made.as_dict()["notes"] if note["kind"] == "means"]
     assert (note["count"], note["of"]) == (1, 3)
     assert note["text"] == (
-        "1 of 3 intervals of means is by t, since draws of the bootstrap lack spread there, or its interval would "
+        "1 of 3 intervals of means is by t, since the bootstrap draws vary too little there, or its interval would "
         "reach more than 3 times as far: odd by nDCG@30"
     )
     assert note["text"] in made.to_html()

@@ -219,7 +219,7 @@ def test_grades_may_vanish_where_no_document_must_stay():
     found = [gradely.pools(RARE, FOUR, ["GAP"], rates=[0.05], repeat=3, least=least).tau for least in (1, 0)]
     assert not np.array_equal(*found, equal_nan=True)
     for name in ("least", "least_nonrelevant"):
-        with pytest.raises(gradely.DataError, match=f"{name}=-1"):
+        with pytest.raises(gradely.DataError, match=f"{name}, the number .* must be at least 0; found -1"):
             gradely.pools(RARE, FOUR, ["GAP"], **{name: -1})
 
 

@@ -139,11 +139,11 @@ def test_means_are_over_the_queries_that_all_runs_have():
     }
     result = gradely.overlap(runs, ["Jaccard@1"])
     assert (result.queries, result.mean()["Jaccard@1"][0, 1]) == (["q1", "q3"], 0.5)
-    assert [note.text for note in result.notes] == ["2 of 4 queries are not in every run and left out: q2, q4"]
+    assert [note.text for note in result.notes] == ["2 of 4 queries are not in every run and are left out: q2, q4"]
     assert [record["Jaccard@1"] for record in result.by_query().records()] == [1, 0]
     assert gradely.overlap(runs, ["Jaccard@1"], queries=["q3"]).mean()["Jaccard@1"][0, 1] == 0
     some = gradely.overlap(runs, ["Jaccard@1"], queries=["q3", "q2"])
-    assert some.queries == ["q3"] and "1 of 2 queries is not in every run and left out: q2" in map(str, some.notes)
+    assert some.queries == ["q3"] and "1 of 2 queries is not in every run and is left out: q2" in map(str, some.notes)
     passages = {
         name: {query: [f"{doc}#1" for doc in docs] for query, docs in run.items()} for name, run in runs.items()
     }
@@ -157,7 +157,7 @@ def test_what_is_undefined_is_left_out_and_said():
     assert result.mean()["tau"][0, 1] == -1
     (note,) = result.notes
     assert note.text == (
-        "tau is undefined for 1 of 2 pairs of rankings with fewer than two documents in common, or all of them tied; "
+        "tau is undefined for 1 of 2 pairs of rankings with fewer than two shared documents, or all of them tied; "
         "its means leave them out"
     )
     nothing = gradely.overlap({"one": {"q": ["a"]}, "two": {"q": ["a"]}}, ["tau", "tau_AP"])
@@ -172,7 +172,9 @@ def test_a_sentence_names_the_most_and_the_least_alike():
     answer = gradely.overlap({"one": same, "two": near, "three": far}, ["Jaccard@1", "RBO"]).answer()
     assert answer == ""  # all three pairs have 0
     answer = gradely.overlap({"one": same, "two": near, "three": far}, ["Jaccard@3"]).answer(2)
-    assert answer == "By Jaccard@3, the most alike are one and two (1.00); the least alike are 2 pairs of runs (0.00)."
+    assert (
+        answer == "By Jaccard@3, the most similar are one and two (1.00); the least similar are 2 pairs of runs (0.00)."
+    )
     assert gradely.overlap({"one": same, "two": near}, ["Jaccard@3"]).answer() == ""
 
 

@@ -162,7 +162,7 @@ def test_pairs_are_what_the_collections_say():
             assert effect.queries == len(column)
     top = made.pairs[0]
     low, high = map(format_signed, top.prediction)
-    new = f"On a new collection, {top.first} − {top.second} is expected between {low} and {high}"
+    new = f"On a new collection, {top.first} − {top.second} is expected to lie between {low} and {high}"
     assert made.summary().endswith(f" {new}; it is above 0 on {top.higher} of 5.")
 
 
@@ -218,9 +218,7 @@ def test_no_macro_mean_is_made_up_where_no_collection_has_every_system():
     assert made.macro_mean() == {} and "macro mean" not in str(made.table())
     assert {frozenset((pair.first, pair.second)) for pair in made.pairs} == {frozenset("ab"), frozenset("bc")}
     texts = [note.text for note in made.notes]
-    assert (
-        "no collection has every system, so that there are no macro means; two systems are compared on the" in texts[2]
-    )
+    assert "no collection has every system, so there are no macro means; two systems are compared on the" in texts[2]
     assert any(text.startswith("2 of 2 pairs of systems have one collection in common") for text in texts)
     alone = {
         name: entry | {"runs": {system: entry["runs"][system]}}
@@ -229,7 +227,7 @@ def test_no_macro_mean_is_made_up_where_no_collection_has_every_system():
     none = gradely.suite(alone, ["RR"])
     assert none.pairs == [] and "no two systems have a collection" in none.caption() and str(none)
     single = gradely.suite({"v": alone["v"]}, ["RR"])
-    assert single.pairs == single.notes == [] and "Nothing is tested: there is one system." in single.caption()
+    assert single.pairs == single.notes == [] and "Nothing is tested: there is only one system." in single.caption()
 
 
 def test_one_collection_is_compared_as_compare_does_and_says_so():
@@ -250,7 +248,7 @@ def test_one_collection_is_compared_as_compare_does_and_says_so():
 def test_two_collections_have_one_degree_of_freedom_and_no_prediction():
     made = gradely.suite({name: SUITE[name] for name in "vw"}, ["RR"])
     assert all(pair.prediction is None and pair.tau2 is not None for pair in made.pairs)
-    assert "two collections in common, so that t has one degree of freedom" in made.notes[0].text
+    assert "two collections in common, so t has one degree of freedom" in made.notes[0].text
     assert "On a new collection" not in made.summary()
     for pair in made.pairs:
         columns = [differences(SUITE[name], pair.first, pair.second) for name in "vw"]
@@ -520,7 +518,7 @@ BAD = {
     "[v]\nqrels = 1 2": "s.toml: cannot be read as TOML: Expected newline or end of document after a statement "
     "(at line 2, column 11)",
     "": "s.toml: the file is empty",
-    "measures = ['AP']": "s.toml: there is not a collection: write [covid], and below it",
+    "measures = ['AP']": "s.toml: there is no collection: write [covid], and below it",
     "measures = ['AP', 3]": "s.toml: measures is ['AP', 3]: write it like measures",
     "measures = 3": 's.toml: measures is 3: write it like measures = ["nDCG@10", "R@100"]',
     "measure = 'AP'": 's.toml: measure is not a collection: write [covid], and below it qrels = "covid.qrels" and '
@@ -547,7 +545,7 @@ def test_a_bad_file_is_refused_in_one_line(text, message, tmp_path, monkeypatch,
 def test_other_bad_inputs(files, fails):
     for arguments, message in (
         (["none.toml"], "none.toml: no such file"),
-        (["data/suite.toml", "--baseline", "d"], "no run 'd' for the baseline"),
+        (["data/suite.toml", "--baseline", "d"], "no run 'd' to use as the baseline"),
         (["data/suite.toml", "--plot", "x.txt"], "x.txt: a figure must be an .svg, .pdf or .png file"),
         (
             ["data/suite.toml", "--report", "data/v.a.run"],

@@ -170,7 +170,7 @@ def test_levels_may_be_merged(relevance):
         ({"measure": "AP"}, "eGAP, GAP or xGAP"),
         ({"measure": "eGAP(g=[0.5, 0.5])"}, "without g"),
         ({"measure": "eGAP(relevance='max')"}, "levels that all queries share"),
-        ({"ties": "best"}, "another order"),
+        ({"ties": "best"}, "a different order"),
     ],
 )
 def test_what_makes_no_sense_is_refused(given, text):
@@ -239,7 +239,7 @@ def test_one_query_has_no_interval(levels):
     qrels, runs = collection(levels, seed=6, topics=2)
     del qrels["q0"]
     found = gradely.users(qrels, runs)
-    assert found.intervals == [] and "no intervals, which take at least two queries" in found.summary()
+    assert found.intervals == [] and "no intervals, which need at least two queries" in found.summary()
     assert all(record["best_for_low"] is None and record["best_for_high"] is None for record in found.records())
     assert "low" not in found.tables()[0].header and found.chart().to_dict()
 

@@ -47,7 +47,7 @@ def test_every_row_is_relevant_on_the_command_line(file, capfd):
 def test_a_role_that_is_not_known_is_refused_though_no_column_has_a_name(file, capfd):
     qrels, run = str(file("qrels.txt", "q1 0 d1 1\n")), str(file("a.run", "q1 Q0 d1 1 0.5 a\n"))
     assert cli(["evaluate", qrels, run, "-m", "RR", "--columns", "docid=d"]) == 2
-    assert "no column 'docid' to name: use query, document, label" in capfd.readouterr().err
+    assert "no column role 'docid': use query, document, label" in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

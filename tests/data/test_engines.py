@@ -57,7 +57,7 @@ def test_order_where_rows_have_one():
 
 def test_order_is_refused_by_name():
     qrels, run = collection()
-    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which duckdb does not have"):
+    with pytest.raises(gradely.GradelyError, match="'order' depends on the order of rows, which duckdb does not have"):
         gradely.evaluate(qrels, to_duckdb(run), ties="order")
 
 

@@ -208,7 +208,7 @@ def test_explain_takes_names_of_columns(folder, capfd):
 def test_a_gate_refuses_scores_that_were_saved_with_other_documents_dropped(trained, capfd):
     assert command(["gate", "q", "one.run", "-m", "RR", "--save", "kept.json", "--exclude", "train.csv"]) == 0
     assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json"]) == 2
-    assert "saved with other judgments" in capfd.readouterr().err
+    assert "saved with different judgments" in capfd.readouterr().err
     assert command(["gate", "q", "two.run", "-m", "RR", "--baseline", "kept.json", "--exclude", "train.csv"]) in (0, 1)
 
 

@@ -186,9 +186,9 @@ def test_what_is_left_of_a_pipe_after_an_error_is_never_taken_for_the_whole(pipe
     pipe = Source(piped(b"1 Q0 d 1 1 t\n" * 1000))
     with monkeypatch.context() as patch:
         patch.setattr(tempfile, "TemporaryFile", lambda: open("/dev/full", "wb"))  # noqa: SIM115 - the reader closes it
-        with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with room"):
+        with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with enough space"):
             pipe.read()
-    with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with room"):
+    with pytest.raises(InputError, match="No space left on device; set TMPDIR to a folder with enough space"):
         pipe.read()
 
 

@@ -107,7 +107,7 @@ def test_a_query_has_no_row_for_a_measure_by_which_it_is_empty():
     ("options", "weights", "says"),
     [
         ({}, {"q1": 1}, r"weights are not supported on Spark executors; .* take sum\(weight \* value\)"),
-        ({"duplicates": "first"}, None, "duplicates='first' goes by the order of rows, which Spark does not have"),
+        ({"duplicates": "first"}, None, "duplicates='first' depends on the order of rows, which Spark does not have"),
         ({"duplicates": "most"}, None, "no way to treat duplicates 'most'"),
         ({"document_pattern": "d"}, None, "the document pattern 'd' has 0 groups"),
     ],

@@ -107,7 +107,7 @@ def test_a_full_temporary_folder_never_cuts_the_input_short(large, command, says
     for blocks in (1, 8):
         code, out, err = shell(f"ulimit -f {blocks}; {command}")
         assert (code, out, err.count("\n")) == (2, "", 1)
-        assert says in err and err.endswith(": File too large; set TMPDIR to a folder with room\n")
+        assert says in err and err.endswith(": File too large; set TMPDIR to a folder with enough space\n")
 
 
 FEATURES = "gradely {} {} --feature 1 --feature 2 --feature 3 --feature 4 -m AP --threads 4 --format csv"

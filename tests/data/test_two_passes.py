@@ -157,7 +157,7 @@ def test_a_disk_that_is_full_is_one_line(folder):
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "gradely: run: has too many lines to count in memory, and a temporary file cannot be used: File too large; "
-        "set TMPDIR to a folder with room\n"
+        "set TMPDIR to a folder with enough space\n"
     )
 
 

@@ -84,10 +84,11 @@ def test_exclude_self_adds_to_what_is_excluded_and_says_where_it_does_nothing():
     run = {"q1": ["q1", "x", "a"], "q2": ["x", "a"]}
     both = gradely.evaluate(qrels, run, ["RR"], exclude_self=True, exclude={"q1": ["x"]})
     assert both.per_query() == {"q1": {"RR": 1.0}, "q2": {"RR": 0.5}}
-    assert "1 of 2 queries is judged relevant to itself, which exclude_self keeps out of the rankings: q1" in notes(
-        both
+    assert (
+        "1 of 2 queries is judged relevant to itself, but exclude_self drops such documents from the rankings: q1"
+        in notes(both)
     )
-    assert "exclude_self: no ranking has a document with the id of its query" in notes(
+    assert "exclude_self: no ranking contains a document with the id of its query" in notes(
         gradely.evaluate({"q2": {"a": 1}}, run, ["RR"], exclude_self=True)
     )
     with pytest.raises(DataError, match="exclude_self must be True or False; found 'q1'"):
@@ -147,7 +148,7 @@ def test_bad_values_of_empty(folder, capfd):
         gradely.evaluate(QRELS, RUN, ["DCG"], empty="one")
     with pytest.raises(DataError, match="queries without relevant documents 'no': use one of zero, skip, one"):
         gradely.evaluate(QRELS, RUN, ["RR"], empty="no")
-    with pytest.raises(DataError, match="empty='one' counts the same for every run"):
+    with pytest.raises(DataError, match="empty='one' adds the same to every run"):
         gradely.users(QRELS, {"a": RUN}, empty="one")
     assert cli(["evaluate", "q", "r", "-m", "DCG", "--empty", "one"]) == 2
     assert capfd.readouterr().err.count("\n") == 1
@@ -400,7 +401,7 @@ def test_a_page_shows_weighted_numbers():
     page = compared.to_html()
     assert "weighted means" in page
     assert "means are weighted: weights are" in page
-    assert "exclude_self: no ranking has a document with the id of its query" in page
+    assert "exclude_self: no ranking contains a document with the id of its query" in page
     board, pairwise = compared.board, compared.pairwise
     data = script_data(board, pairwise, *gather(board))  # whose script would take plain means of the values
     assert data["pairs"]["numbers"][0][0] == [pytest.approx(compared.pairs[0].low, abs=1e-6)]

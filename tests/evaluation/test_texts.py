@@ -92,7 +92,7 @@ def test_summaries_of_gates_have_the_texts_of_queries(files, capfd):
     assert cli(["gate", *arguments, *texts, "--summary", *paths(files, "summary.md"), "--strict"]) == 1
     assert "| ties in rankings |" in (files / "summary.md").read_text()
     assert cli(["gate", *arguments, *texts]) == 2
-    assert "--queries-text is for the queries of a --summary" in capfd.readouterr().err
+    assert "--queries-text has an effect only with --summary: add it" in capfd.readouterr().err
     gate = gradely.gate(QRELS, {"q1": ["x", "d1"]}, {"q1": ["d1"]}, ["RR"], queries="both")
     assert gate.losers("RR", queries_text=QUERIES).rows == [["q1", 1.0, 0.5, 0.5, "ties in rankings"]]
 

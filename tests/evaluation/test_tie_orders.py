@@ -146,7 +146,7 @@ def test_a_number_of_orders_that_cannot_be_shown_is_refused(orders):
 def test_policies_that_take_one_order_and_probabilities_have_no_orders():
     tied = {"q": dict.fromkeys("ax", 1.0)}
     assert gradely.explain({"q": {"a": 1}}, tied, "q", "AP", ties="best").orders is None
-    with pytest.raises(gradely.InputError, match="need the tie policy expected, not best"):
+    with pytest.raises(gradely.InputError, match="only with the tie policy expected, not best"):
         gradely.explain({"q": {"a": 1}}, tied, "q", "AP", ties="best", orders=2)
     likely = {"q": {"a": {0: 0.5, 1: 0.5}}}
     assert gradely.explain(likely, tied, "q", "AP").orders is None

@@ -20,9 +20,10 @@ TIED = {"q1": {"a": 1, "b": 1, "x": 0}, "q2": {"a": 1, "b": 2}, "q3": {"a": 1, "
 def test_nothing_is_silent():
     notes = [str(note) for note in gradely.evaluate(QRELS, TIED).notes]
     unknown = "how much their order changes values is not known if labels are probabilities"
+    independent = "are probabilities, assumed to be independent; values are means over all possible labels"
     assert notes == [
         "muAP is left out of the default measures: its exact mean over labels that are probabilities is not known",
-        "the labels of 4 documents are probabilities, taken as independent; values are means over all labels",
+        f"the labels of 4 documents {independent}",
         f"1 of 3 queries has tied documents; {unknown}: q1",
     ]
     assert "tied" not in str(gradely.evaluate(QRELS, FIRST, ["AP"]).notes)
@@ -76,7 +77,7 @@ def test_an_explanation_shows_distributions_and_expected_gains():
         ["2: 1", 2.0],
         [None, None],
     ]
-    assert "the labels of 2 documents are probabilities, taken as independent: the value is a mean" in text
+    assert "the labels of 2 documents are probabilities, assumed to be independent: the value is a mean" in text
     assert "judged but not retrieved: 1 document, with its expected label: m (0.6)" in text
     assert "the ranking of all judged documents of the query by expected gain has sum" in text
     assert [line.document for line in explained.ideal] == ["b", "a", "m"]

@@ -124,7 +124,7 @@ def refusal(*args, **keywords):
 
 def test_what_cannot_be_estimated_is_refused_in_one_line():
     few = {query: HUMAN[query] for query in list(HUMAN)[:4]}
-    assert "people judged 4 queries that the judge also labelled, and an estimate needs at least 5" in refusal(
+    assert "people judged 4 queries that the judge also labelled, but an estimate needs at least 5" in refusal(
         few, RUNS, ["AP"], judge=LLM
     )
     other = {f"x{query}": of for query, of in HUMAN.items()}
@@ -134,11 +134,13 @@ def test_what_cannot_be_estimated_is_refused_in_one_line():
     assert "the slope must be 'auto'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, slope=True)
     assert "alpha must be a number" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, alpha=1)
     kinds = {query: "rare" if i < 6 else "usual" for i, query in enumerate(QUERIES)}
-    assert "people judged 2 queries of the segment 'rare', and each segment needs at least 5" in refusal(
+    assert "people judged 2 queries of the segment 'rare', but each segment needs at least 5" in refusal(
         HUMAN, RUNS, ["AP"], judge=LLM, by=kinds
     )
     del kinds["q39"]
-    assert "1 of 40 queries of qrels have no segment, like 'q39'" in refusal(HUMAN, RUNS, ["AP"], judge=LLM, by=kinds)
+    assert "1 of 40 queries of qrels have no segment, such as 'q39'" in refusal(
+        HUMAN, RUNS, ["AP"], judge=LLM, by=kinds
+    )
 
 
 def test_a_judge_who_never_differs_from_people_is_named():

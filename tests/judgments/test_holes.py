@@ -197,7 +197,7 @@ def test_without_holes_the_value_is_there_twice():
     for measure in found.measures:
         value = found.values["run"][measure]
         assert found.ranges["run"][measure] == pytest.approx((value, value), abs=1e-15)
-    assert found.summary() == "No document in the top 10 is unjudged: nothing is open by nDCG@10."
+    assert found.summary() == "No document in the top 10 is unjudged: nDCG@10 is certain."
     assert found.judge().documents == []
 
 
@@ -415,7 +415,7 @@ def test_runs_with_the_same_ranking_are_equal_by_bounds_too(measure, ties):
 def test_sentences_about_bounds_do_not_say_that_labels_reach_them():
     qrels, runs = {"q": {"a": 1}}, {"one": {"q": ["x", "a"]}, "two": {"q": ["a", "y"]}, "three": {"q": ["z", "a"]}}
     assert "and never outside -" in gradely.holes(qrels, dict(list(runs.items())[:2]), ["ERR"]).summary()
-    assert gradely.holes(qrels, runs, ["ERR"]).summary().endswith(" may reverse each of the 3.")
+    assert gradely.holes(qrels, runs, ["ERR"]).summary().endswith(" may reverse all 3.")
 
 
 def test_the_caption_says_which_labels_are_allowed():
@@ -441,11 +441,14 @@ def test_a_list_of_what_to_judge_names_other_measures_that_are_open():
 BAD = {
     "best": ({"ties": "best"}, "ties='best' chooses the order of ties by the labels"),
     "run": ({"queries": "run"}, "queries='run' counts queries without any judgments"),
-    "depth": ({"depth": 0}, "the depth, the number of open documents of each ranking, must be at least 1; found 0"),
+    "depth": ({"depth": 0}, "the depth down to which unjudged documents may be relevant must be at least 1; found 0"),
     "text": ({"labels": "abc"}, "labels of unjudged documents must be numbers like 0, 1, 2"),
     "none": ({"labels": [0]}, "one above 0; found \\[0\\]"),
     "top": ({"top": -1}, "top, the highest label of unjudged documents, must be a number above 0; found -1"),
-    "both": ({"top": 2, "labels": [0, 2]}, "state either the labels of unjudged documents or, with top"),
+    "both": (
+        {"top": 2, "labels": [0, 2]},
+        "give the labels of unjudged documents or top, the highest label of a scale, not both",
+    ),
 }
 
 
@@ -487,8 +490,7 @@ def test_the_sentence_says_who_wins_or_that_nobody_can_know():
     assert summary("good", "bad", "twin") == f"All 3 pairs of runs are decided by P@2, whatever {last}"
     others = {"b": {"q": ["h", "b"]}, "c": {"q": ["i", "b"]}, "d": {"q": ["j", "b"]}}
     assert gradely.holes(qrels, others, ["P@2"]).summary() == (
-        "No pair of runs is decided by P@2: the labels of the 3 unjudged documents in the top 2 could reverse each of "
-        "the 3."
+        "No pair of runs is decided by P@2: the labels of the 3 unjudged documents in the top 2 could reverse all 3."
     )
 
 
@@ -590,8 +592,8 @@ def test_the_command_writes_what_to_judge(demo, capfd):
 COMMANDS = {
     "--judge 5 --simulate": "--judge and --simulate cannot be combined: leave one of them out",
     "--labels 0,a": "expected numbers separated by commas, like 1,0.5,0.1; found 0,a",
-    "--labels 0,1 --top 3": "state either the labels of unjudged documents or, with top, the end of a scale; not both",
-    "--ties best": "ties='best' chooses the order of ties by the labels, which are open here",
+    "--labels 0,1 --top 3": "give the labels of unjudged documents or top, the highest label of a scale, not both",
+    "--ties best": "ties='best' chooses the order of ties by the labels, which are unknown here",
     "--queries run": "queries='run' counts queries without any judgments: use 'qrels' or 'both'",
     "-m muAP": "muAP has no range over the labels of unjudged documents: a label changes what the labels of other",
     "-m nDCG@10 -m AP --simulate": "judging is simulated by a single measure; found nDCG@10, AP",
@@ -704,7 +706,7 @@ def test_compare_marks_pairs_that_labels_could_turn(demo):
     text = str(comparison)
     assert "0.6403ᶜ?  0.7634ᶜ  0.5073ᶜ" in text
     assert (
-        "the labels of 308 unjudged documents in the top 10 could reverse 3 of 3 pairs by nDCG@10, of which 2 tested "
+        "the labels of 308 unjudged documents in the top 10 could reverse 3 of 3 pairs by nDCG@10, 2 of them "
         "significant: lexical and popular, dense and popular"
     ) in text
     assert "could reverse 1 of 3 pairs by P@5, none significant" in text
@@ -716,11 +718,11 @@ def test_compare_marks_pairs_that_labels_could_turn(demo):
 
 
 def test_holes_of_systems_and_of_two_judges_are_refused(demo):
-    with pytest.raises(gradely.DataError, match="holes are about single runs and the labels of one qrels"):
+    with pytest.raises(gradely.DataError, match="holes needs single runs and the labels of one set of qrels"):
         gradely.compare("qrels.txt", {"a": RUNS, "b": RUNS[::-1]}, ["P@5"], holes=True)
-    with pytest.raises(gradely.DataError, match="holes are about single runs and the labels of one qrels"):
+    with pytest.raises(gradely.DataError, match="holes needs single runs and the labels of one set of qrels"):
         gradely.compare("qrels.txt", RUNS, ["P@5"], holes=True, judge="qrels.txt")
-    with pytest.raises(gradely.DataError, match="holes are about the labels of one qrels"):
+    with pytest.raises(gradely.DataError, match="holes needs the labels of one set of qrels"):
         gradely.gate("qrels.txt", *RUNS, ["P@5"], holes=True, judge="qrels.txt")
 
 

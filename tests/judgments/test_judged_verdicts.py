@@ -67,13 +67,13 @@ def refusal(function, *args, **keywords):
 
 def test_what_is_not_derived_for_a_judge_is_refused():
     compared = gradely.compare(HUMAN, RUNS, ["AP"], judge=LLM)
-    assert "a page shows human labels alone" in refusal(compared.to_html)
+    assert "a page shows only human labels" in refusal(compared.to_html)
     assert "the influence of single queries" in refusal(lambda: compared.influence)
     keywords = {"judge": LLM}
     assert "the test wilcoxon" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], test="wilcoxon", **keywords)
     assert "simultaneous" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], simultaneous=True, **keywords)
     kinds = dict.fromkeys(QUERIES, "x")
-    assert "segments are not compared" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], by=kinds, **keywords)
+    assert "segments cannot be compared" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], by=kinds, **keywords)
     groups = {"a": [RUNS["a"], RUNS["b"]], "b": [RUNS["b"]]}
     assert "several runs" in refusal(gradely.compare, HUMAN, groups, ["AP"], **keywords)
     assert "use 'qrels'" in refusal(gradely.compare, HUMAN, RUNS, ["AP"], queries="both", **keywords)
@@ -127,7 +127,7 @@ def test_the_record_keeps_the_judge(tmp_path):
     says = refusal(gradely.gate, HUMAN, RUNS["a"], tmp_path / "old.json")
     assert "saved with the labels of a judge: name the judge, or evaluate the old run again" in says
     changed = LLM | {"q00": {"d0": 1}}
-    assert "saved with other labels of the judge" in refusal(
+    assert "saved with different labels of the judge" in refusal(
         gradely.gate, HUMAN, RUNS["a"], tmp_path / "old.json", judge=changed
     )
     (tmp_path / "plain.json").write_text(gradely.keep_scores(HUMAN, RUNS["b"], MEASURES).text())
@@ -141,7 +141,7 @@ def test_the_commands_take_a_judge(files, capfd):  # noqa: F811
     assert run(arguments) == 0
     assert capfd.readouterr().out.rstrip("\n") == str(gradely.compare(HUMAN, RUNS, MEASURES, judge=LLM))
     assert run([*arguments, "--report", "page.html"]) == 2
-    assert "--report is about human labels alone" in capfd.readouterr().err and not (files / "page.html").exists()
+    assert "--report uses human labels only" in capfd.readouterr().err and not (files / "page.html").exists()
     gate = ["gate", "human.qrels", "a.run", "--judge", "llm.qrels", "-m", "AP"]
     assert run([*gate, "--save", "old.json"]) == 0
     assert json.loads((files / "old.json").read_text())["judge"]["qrels"] == "llm.qrels"

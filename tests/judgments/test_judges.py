@@ -573,7 +573,7 @@ def refusal(*args, **keywords):
 
 def test_what_cannot_be_compared_is_refused_in_one_line():
     assert refusal({"x": LIKES_A}) == (
-        "agreement takes at least two judges: there is only 'x'; give the qrels of another one"
+        "agreement needs at least two judges: there is only 'x'; give the qrels of another one"
     )
     assert refusal(LIKES_A).startswith("give the judges by name, {'nist': qrels, 'gpt4o': qrels}")
     apart = {"x": {"q1": {"d1": 1}}, "y": {"q2": {"d1": 1}}}

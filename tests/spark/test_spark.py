@@ -69,9 +69,9 @@ def test_same_values_in_single_precision(spark):
 
 def test_order_is_refused_by_name(spark):
     qrels, run = collection()
-    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which pyspark does not have"):
+    with pytest.raises(gradely.GradelyError, match="'order' depends on the order of rows, which pyspark does not have"):
         gradely.evaluate(qrels, spark.createDataFrame(run), ties="order")
-    with pytest.raises(gradely.GradelyError, match="'order' goes by the order of rows, which Spark does not have"):
+    with pytest.raises(gradely.GradelyError, match="'order' depends on the order of rows, which Spark does not have"):
         evaluate(spark.createDataFrame(qrels), spark.createDataFrame(run), ties="order")
 
 

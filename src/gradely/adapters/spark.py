@@ -68,7 +68,9 @@ def evaluate(
     )
     check_policies(settings, weights)
     if ties == "order":
-        raise DataError("ties='order' goes by the order of rows, which Spark does not have; use 'expected' or 'trec'")
+        raise DataError(
+            "ties='order' depends on the order of rows, which Spark does not have; use 'expected' or 'trec'"
+        )
     rows, kind = _rows(qrels, run, by, columns)
     labels = rows.filter("judged").select("value").distinct().toArrow()["value"].drop_null().to_numpy()
     levels = Levels(np.asarray(labels[np.isfinite(labels)]))
@@ -90,7 +92,9 @@ def check_policies(settings: Settings, weights: Any) -> None:
                         "and take sum(weight * value) / sum(weight)")  # fmt: skip
     check_choice("way to treat duplicates", settings.duplicates, DUPLICATES)
     if settings.duplicates == "first":
-        raise DataError("duplicates='first' goes by the order of rows, which Spark does not have; use 'max' or 'sum'")
+        raise DataError(
+            "duplicates='first' depends on the order of rows, which Spark does not have; use 'max' or 'sum'"
+        )
     if settings.document_pattern is not None:
         compile_pattern(settings.document_pattern)
 

@@ -84,16 +84,16 @@ def command(
     if page:
         check_installed()
     elif texts.queries_text or texts.docs_text:
-        raise click.UsageError("--queries-text and --docs-text are for the page: name it with --report")
+        raise click.UsageError("--queries-text and --docs-text have an effect only on a page: add --report")
     if judge and (page or influence or groups):
         flag = "--report" if page else "--influence" if influence else "--group"
-        raise click.UsageError(f"{flag} is about human labels alone: leave it out, or --judge")
+        raise click.UsageError(f"{flag} uses human labels only: leave out {flag} or --judge")
     files = find_groups(groups, request.runs)
     grouped = [path for paths in files.values() for path in paths]
     check_output(page, beside=True, inputs=grouped)
     check_output(output.path, inputs=grouped)
     if files and request.inputs.features:
-        raise InputError("--feature and --group do not go together: each feature is a run by itself")
+        raise InputError("--feature and --group cannot be combined: each feature is a run by itself")
     request = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs)
     human, data = request.read_both(judge) if judge else (None, request.read())
     runs: Any = data.runs
@@ -131,15 +131,17 @@ def find_groups(groups: tuple[str, ...], runs: tuple[str, ...]) -> dict[str, lis
     alone = dict(zip(run_names(runs), runs, strict=True))
     twice = next((name for name in alone if name in systems), None)
     if twice is not None:
-        raise InputError(f"{alone[twice]}: there is a group {twice}, too; give the group another name")
+        raise InputError(f"{alone[twice]}: there is also a group {twice}; give the group another name")
     systems |= {name: [path] for name, path in alone.items()}
     owner: dict[str, str] = {}
     for system, path in ((system, path) for system, paths in systems.items() for path in paths):
         file = os.path.realpath(path)
         if file in owner:
             where = f"both {owner[file]} and {system}" if owner[file] != system else f"{system} twice"
-            raise InputError(f"{path}: belongs to {where}; a run has one system")
+            raise InputError(f"{path}: belongs to {where}; a run can belong to only one system")
         owner[file] = system
     if len(systems) < 2:
-        raise InputError(f"there is one system, {next(iter(systems))}: name another --group, or a run, to compare with")
+        raise InputError(
+            f"there is only one system, {next(iter(systems))}: name another --group, or a run, to compare with"
+        )
     return systems

@@ -127,7 +127,7 @@ class Files(NamedTuple):
     def check(self, context: click.Context, replaces: str | None = None, inputs: Iterable[str] = ()) -> None:
         """Raise an error now, before long work, if a file cannot be written."""
         if self.queries_text is not None and self.summary is None:
-            raise click.UsageError("--queries-text is for the queries of a --summary", context)
+            raise click.UsageError("--queries-text has an effect only with --summary: add it", context)
         for path in (self.summary, self.junit):
             check_output(path, beside=True, inputs=inputs)
         check_output(self.save, replaces=replaces, beside=True)
@@ -162,7 +162,7 @@ def gate_on_runs(
     """Compare two runs, or one run with its floors, and return the exit code."""
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
-        raise click.UsageError(f"a gate takes one run, NEW, and not also {' '.join(context.args)}{hint}", context)
+        raise click.UsageError(f"a gate takes only one run, NEW; found also {' '.join(context.args)}{hint}", context)
     _source, earlier = find_saved(baseline)  # the source is held, since it may be a pipe
     files.check(context, baseline if earlier else None)
     floors = read_floors(minimum)
@@ -233,7 +233,7 @@ def gate_on_suite(
             raise click.UsageError(f"{parameter.opts[0]} is not for a --suite{hint}", context)
     if more is not None:
         told = f"; the qrels are those of {listed}, so give NEW alone"
-        raise click.UsageError(f"with --suite a gate takes one system, NEW, and not also {more}{told}", context)
+        raise click.UsageError(f"with --suite, a gate takes only one system, NEW; found also {more}{told}", context)
     file = read_suite(listed)
     files.check(context, inputs=files_of(file))
     check_output(output.path, inputs=files_of(file))
@@ -293,7 +293,7 @@ def read_floors(minimum: tuple[str, ...]) -> dict[str, float]:
     for text in minimum:
         measure, floor = split_number(text)
         if not measure or floor is None:
-            raise InputError(f"--min {text!r}: give a measure and its least value, like R@10=0.85")
+            raise InputError(f"--min {text!r}: give a measure and its floor, like R@10=0.85")
         name = str(parse(measure))
         if name in floors:
             raise InputError(f"--min {text!r}: {name} already has a floor, {floors[name]:g}")

@@ -105,7 +105,9 @@ class Comparison(Result):
     def influence(self) -> Influence:
         """The influence of single queries on each verdict."""
         if isinstance(self.board, JudgedBoard):
-            raise DataError("the influence of single queries is not derived for the labels of a judge: leave one out")
+            raise DataError(
+                "the influence of single queries is not available with the labels of a judge: leave out one of the two"
+            )
         return Influence(self.pairwise, self.board.queries)
 
     @cached_property
@@ -249,7 +251,7 @@ class Comparison(Result):
         from gradely.report.comparison import page
 
         if isinstance(self.board, JudgedBoard):
-            raise DataError("a page shows human labels alone: leave out the judge")
+            raise DataError("a page shows only human labels: leave out the judge")
         if self.systems is None:
             self._describe_runs(progress)
         title = title or f"Comparison of {self.board.subject}s"
@@ -480,7 +482,9 @@ def compare(
     if groups is not None:
         check_design(design)
     if holes and (groups is not None or judge is not None):
-        raise DataError("holes are about single runs and the labels of one qrels: leave out holes, or groups and judge")
+        raise DataError(
+            "holes needs single runs and the labels of one set of qrels: leave out holes, or groups and judge"
+        )
     if judge is not None:
         check_judged(design, settings, slope, weights=weights, groups=groups)
         how = {"queries": queries, "columns": columns, "by": by, "exclude": exclude}

@@ -264,7 +264,7 @@ class Pools(Records):
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
         of = "measure" if len(smallest) == 1 else "measures"
         share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
-        return f"{about}; mean τ, and the interval that holds 95 % of the draws\n{SCALE}; {share}"
+        return f"{about}; mean τ, and the interval that contains 95 % of the draws of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row per measure and one column per rate, with the mean τ and the interval of the draws."""
@@ -401,4 +401,6 @@ def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonreleva
         raise DataError(f"repeat must be at least 1; found {repeat}")
     for name, value in (("least", least), ("least_nonrelevant", least_nonrelevant)):
         if value < 0:
-            raise DataError(f"at least 0 documents of each query and grade stay judged; found {name}={value}")
+            raise DataError(
+                f"{name}, the number of documents to keep of each query and grade, must be at least 0; found {value}"
+            )

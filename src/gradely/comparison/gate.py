@@ -143,13 +143,13 @@ class SavedScores(Result):
         if not _agree(self.weights_by_query(), new.weights_by_query()):
             raise DataError(f"{self.path}: saved with {'other' if self.weights else 'no'} weights of queries: {AGAIN}")
         if self.judgments != new.judgments:
-            raise DataError(f"{self.path}: saved with other judgments: {AGAIN}")
+            raise DataError(f"{self.path}: saved with different judgments: {AGAIN}")
         if (self.judge is None) != (new.judge is None):
             how = "without" if self.judge is None else "with"
             what = "leave the judge out" if self.judge is None else "name the judge"
             raise DataError(f"{self.path}: saved {how} the labels of a judge: {what}, or {AGAIN}")
         if self.judge is not None and new.judge is not None and self.judge.judgments != new.judge.judgments:
-            raise DataError(f"{self.path}: saved with other labels of the judge: {AGAIN}")
+            raise DataError(f"{self.path}: saved with different labels of the judge: {AGAIN}")
 
     def judge_columns(self, measures: list[str]) -> Floats:
         """Return the values [queries, measures] by the labels of the judge."""
@@ -590,11 +590,11 @@ def _check_conditions(floors: Mapping[str, float], *, compared: bool, drops: boo
     if not compared and not floors:
         raise DataError("give a baseline to compare with, or floors")
     if not compared and (drops or holes):
-        raise DataError("nothing can fall without a baseline: give one, or floors alone")
+        raise DataError("without a baseline, nothing can fall: give a baseline, or only floors")
     if judged and floors:
-        raise DataError("a floor is held against the mean by human labels: leave out the judge, or the floors")
+        raise DataError("floors apply to means by human labels: leave out the judge or the floors")
     if judged and holes:
-        raise DataError("holes are about the labels of one qrels: leave out holes or judge")
+        raise DataError("holes needs the labels of one set of qrels: leave out holes or judge")
 
 
 def find_saved(baseline: Any) -> tuple[Source | None, SavedScores | None]:

@@ -97,11 +97,11 @@ def check_design(design: Design) -> None:
     """Raise DataError for options that are not derived for systems with several runs."""
     if design.test != "t":
         raise DataError(
-            f"the test {design.test} is not derived for systems with several runs: use t, or compare one run of each"
+            f"the test {design.test} is not available for systems with several runs: use t, or compare one run of each"
         )
     if design.simultaneous:
         raise DataError(
-            "simultaneous intervals are not derived for systems with several runs: leave them out, and the corrected "
+            "simultaneous intervals are not available for systems with several runs: leave them out; the corrected "
             "p-values hold for all pairs"
         )
 
@@ -269,8 +269,8 @@ class SystemBoard(Leaderboard):
         answered = np.stack([self.results.evaluations[run].hits.answered for run in runs])
         if len(runs) > 1 and answered.any(axis=1).all() and not (answered.sum(axis=0) > 1).any():
             raise DataError(
-                f"the {len(runs)} runs of {system} have no query in common: parts of one run, such as the folds of a "
-                "cross-validation, are put together first, as with cat"
+                f"the {len(runs)} runs of {system} have no query in common: concatenate parts of one run, such as the "
+                "folds of a cross-validation, first, for example with cat"
             )
 
     @cached_property
@@ -340,7 +340,7 @@ class SystemBoard(Leaderboard):
         notes = []
         single = [name for name, count in counts.items() if count == 1]
         if len(single) == systems:
-            text = "every system has one run: the verdicts are about these runs, not about the systems"
+            text = "every system has only one run: the verdicts are about these runs, not about the systems"
             return [Note("single", systems, systems, text)]
         if len(set(counts.values())) > 1:
             listing = ", ".join(f"{name} {count}" for name, count in counts.items())
@@ -366,7 +366,7 @@ class SystemBoard(Leaderboard):
     def _note_identical(self, counts: Mapping[str, int]) -> list[Note]:
         flags = zip(self.names, self.repeats, strict=True)
         same = [name for name, values in flags if counts[name] > 1 and not _differ(values).any()]
-        text = f"the runs of {', '.join(same)} have the same value on every query: they are no repetitions"
+        text = f"the runs of {', '.join(same)} have the same value on every query: they are not independent repetitions"
         return [Note("identical", len(same), len(counts), text)] if same else []
 
 

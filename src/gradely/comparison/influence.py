@@ -62,7 +62,8 @@ class Influence(Result):
             return np.stack([pairwise.correct(p) for p in raw])
         if queries > MOST:
             raise DataError(
-                f"{queries:,} queries are too many to test again without each: use the test t, or up to {MOST:,}"
+                f"{queries:,} queries are too many to repeat the test without each of them: use the test t, or "
+                f"at most {MOST:,} queries"
             )
         return np.stack([pairwise.leave_out(i).adjusted for i in range(queries)])
 
@@ -101,10 +102,10 @@ class Influence(Result):
     def caption(self) -> str:
         """Return the meaning of the columns."""
         if len(self.queries) < FEWEST:
-            return f"no query can be left out: that takes at least {FEWEST} queries"
+            return f"no query can be left out: that needs at least {FEWEST} queries"
         kind = "corrected p-values" if self.pairwise.is_corrected else "p-values"
         return (
-            f"{kind} without each query in turn: the least and the greatest, how many queries change the "
+            f"{kind} without each query in turn: the smallest and the largest, how many queries change the "
             "verdict if left out, and which"
         )
 

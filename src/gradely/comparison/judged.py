@@ -31,7 +31,7 @@ ALIKE = 0.9
 UNLIKE = 1.5
 """a note says if the judge labelled more documents per human query than per other query, or fewer, by this factor"""
 
-WEIGHTED = "weights of queries are not derived for the labels of a judge: leave them out, or the judge"
+WEIGHTED = "weights of queries are not available with the labels of a judge: leave them out, or the judge"
 
 
 class JudgedRuns(NamedTuple):
@@ -91,7 +91,7 @@ class JudgedRuns(NamedTuple):
         here = chosen[self.rows]
         if here.sum() < FEWEST:
             raise DataError(
-                f"by: people judged {count_of(int(here.sum()), 'query')} of the segment {clip(segment)}, and each "
+                f"by: people judged {count_of(int(here.sum()), 'query')} of the segment {clip(segment)}, but each "
                 f"segment needs at least {FEWEST}: judge more queries, or merge segments"
             )
         queries = list(compress(self.queries, here.tolist()))
@@ -159,7 +159,7 @@ def match(human: Qrels, judge: Qrels, *, selected: bool = False) -> tuple[Qrels,
         raise DataError(f"{human.name} and the judge's {judge.name} have no query in common; {theirs}")
     if len(common) < FEWEST:
         raise DataError(
-            f"{human.name}: people judged {count_of(len(common), 'query')} that the judge also labelled, and an "
+            f"{human.name}: people judged {count_of(len(common), 'query')} that the judge also labelled, but an "
             f"estimate needs at least {FEWEST}: judge more (`gradely sample` draws them)"
         )
     lost = [query for query in human.queries if query not in judge.index]
@@ -176,7 +176,9 @@ def _check_segments(judge: Qrels) -> None:
     lacking = [query for query in judge.queries if query not in segments]
     if lacking:
         some = f"{len(lacking):,} of {count_of(len(judge), 'query')}"
-        raise DataError(f"by: {some} of {judge.name} have no segment, like {clip(lacking[0])}; every query needs one")
+        raise DataError(
+            f"by: {some} of {judge.name} have no segment, such as {clip(lacking[0])}; every query needs one"
+        )
 
 
 def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
@@ -227,16 +229,16 @@ def check_judged(design: Design, settings: Settings, slope: object, *, weights: 
     if weights is not None:
         raise DataError(WEIGHTED)
     if settings.empty != "zero":
-        raise DataError(f"empty={settings.empty!r} is not derived for the labels of a judge: use 'zero'")
+        raise DataError(f"empty={settings.empty!r} is not available with the labels of a judge: use 'zero'")
     if groups is not None:
-        raise DataError("systems with several runs are not compared by the labels of a judge: leave out the judge")
+        raise DataError("systems with several runs cannot be compared by the labels of a judge: leave out the judge")
     if design.test != "t":
         raise DataError(
-            f"the test {design.test} is not derived for the labels of a judge: use t, or leave out the judge"
+            f"the test {design.test} is not available with the labels of a judge: use t, or leave out the judge"
         )
     if design.simultaneous:
         raise DataError(
-            "simultaneous intervals are not derived for the labels of a judge: leave them out, or the judge"
+            "simultaneous intervals are not available with the labels of a judge: leave them out, or the judge"
         )
     check_choices("like", slope)
 
@@ -299,7 +301,7 @@ class JudgedBoard(Leaderboard):
     def __init__(self, runs: JudgedRuns, slope: object) -> None:
         """Estimate the means, and sort the runs by them."""
         if runs.segments is not None:
-            raise DataError("segments are not compared by the labels of a judge: `gradely estimate --by` has them")
+            raise DataError("segments cannot be compared by the labels of a judge: use `gradely estimate --by`")
         super().__init__(runs.results)
         self.slope = slope
         means = np.round(self._estimate(runs)[0], DIGITS).tolist()

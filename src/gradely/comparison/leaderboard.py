@@ -131,7 +131,7 @@ def note_drawn(results: Evaluations) -> list[Note]:
             if error and abs(results[a][measure] - results[b][measure]) <= 2 * error:
                 close.append(f"{a} and {b}")
         pairs = len(results) * (len(results) - 1) // 2
-        text = "{are} within two standard errors of the drawn orders of ties; another seed may change their order"
+        text = "{are} within two standard errors of the sampled orders of ties; a different seed may change their order"
         notes += note_names("sampled", len(close), pairs, f"{measure} difference", text, close)
     return notes
 

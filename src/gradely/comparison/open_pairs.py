@@ -78,7 +78,7 @@ class OpenPairs:
         if not count:
             return [Note("holes", 0, len(is_open), f"{labels} could reverse none of {pairs} by {measure}")]
         named = ", ".join(significant[:NAMED]) + (", …" if len(significant) > NAMED else "")
-        tested = f", of which {len(significant):,} tested significant: {named}" if significant else ", none significant"
+        tested = f", {len(significant):,} of them significant: {named}" if significant else ", none significant"
         bounds = "" if self.found.bounds[measure].exact_pairs else "; ranges are bounds, so it may be fewer"
         text = f"{labels} could reverse {count:,} of {pairs} by {measure}{tested}{bounds}"
         return [Note("holes", count, len(is_open), text)]

@@ -93,7 +93,7 @@ class Overlap(Records):
         if len(found) < 2 or max(found.values()) - min(found.values()) <= SAME:
             return ""
         most, least = (self._name_extreme(found, extreme, digits) for extreme in (max, min))
-        return f"By {name}, the most alike are {most}; the least alike are {least}."
+        return f"By {name}, the most similar are {most}; the least similar are {least}."
 
     def _name_extreme(self, found: Mapping[tuple[int, int], float], extreme: Any, digits: int) -> str:
         """Return the pair of runs with an extreme value, or the number of such pairs, and the value."""
@@ -201,7 +201,7 @@ def overlap(
     <BLANKLINE>
     means over 1 query
     RBO: rank-biased overlap
-    Jaccard: documents in common over all documents
+    Jaccard: shared documents divided by all documents
     """
     named = parse_all(measures)
     if depth is not None and (not isinstance(depth, Integral) or not is_number(depth) or depth < 1):
@@ -209,7 +209,7 @@ def overlap(
     settings = Settings(duplicates=duplicates, document_pattern=document_pattern)
     opened = {name: open_as(run, columns, settings) for name, run in name_runs(runs).items()}
     if len(opened) < 2:
-        raise DataError("at least 2 runs are needed to see how alike they rank; name another one")
+        raise DataError("at least 2 runs are needed to see how similarly they rank; name another one")
     shared, notes = share_queries(opened, queries)
     values = np.full((len(named), len(shared), len(opened), len(opened)), np.nan)
     for q, query in enumerate(shared):
@@ -240,7 +240,7 @@ def share_queries(runs: Mapping[str, Run], queries: Iterable[Any] | None) -> tup
         examples = f": they are called {', '.join(firsts[:2])}" if firsts else ", and no documents"
         raise DataError(f"the runs have no query in common{examples}")
     left_out = [query for query in every if query not in set(shared)]
-    text = "{are} not in every run and left out"
+    text = "{are} not in every run and {are} left out"
     return shared, [*note_names("missing", len(left_out), len(every), "query", text, left_out)]
 
 

@@ -45,8 +45,8 @@ def describe_tests(pairwise: Pairwise, *, means: bool = True, random_ties: bool 
 def explain_untested(pairwise: Pairwise) -> str:
     """Return the reason why nothing is tested."""
     if len(pairwise.names) < 2:
-        return f"nothing is tested: there is one {pairwise.subject}"
-    return f"nothing is tested: there is one {pairwise.unit}, and a test needs at least two"
+        return f"nothing is tested: there is only one {pairwise.subject}"
+    return f"nothing is tested: there is only one {pairwise.unit}, and a test needs at least two"
 
 
 def describe_family(pairwise: Pairwise) -> str:
@@ -77,7 +77,7 @@ def _describe_intervals(pairwise: Pairwise) -> str:
         family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
         how = f"by max-t and hold for all {family} at once"
     elif pairwise.is_corrected:
-        how = "corrected as p is in sentences, and uncorrected t intervals in tables"
+        how = "corrected like p in sentences, and uncorrected t intervals in tables"
     return f"those of differences are {how}"
 
 
@@ -111,7 +111,7 @@ def _note_few(pairwise: Pairwise) -> list[Note]:
     if pairwise.test == pairwise.design.test:
         return []
     tests, queries = pairwise.p.size, count_of(pairwise.values.shape[1], "query")
-    text = f"{queries} are too few for the bootstrap, which needs {FEWEST_DRAWN}: p is that of the {TESTS['t']}"
+    text = f"{queries} are too few for the bootstrap, which needs {FEWEST_DRAWN}: p comes from the {TESTS['t']}"
     return [Note("few", tests, tests, text)]
 
 
@@ -120,7 +120,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
         f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, and "
-        f"the {pairwise.test_name} is undefined: p is that of the exact randomization test"
+        f"the {pairwise.test_name} is undefined: p comes from the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
 
@@ -131,7 +131,7 @@ def _note_charge(pairwise: Pairwise) -> list[Note]:
     every, pairs = runs * (runs - 1) // 2, pairwise.count
     if pairwise.design.test != "tukey" or pairs == every:
         return []
-    text = f"tukey corrects for all {every:,} pairs, and {pairs:,} are compared; max-t corrects for these alone"
+    text = f"tukey corrects for all {every:,} pairs, but only {pairs:,} are compared; max-t corrects only for these"
     return [Note("charged", pairs, every, text)]
 
 
@@ -144,7 +144,8 @@ def _note_unequal(pairwise: Pairwise) -> list[Note]:
     count, measures = int(np.count_nonzero(high > UNEQUAL * low + 10.0**-DIGITS)), len(pairwise.measures)
     text = (
         f"by {count:,} of {count_of(measures, 'measure')} some runs vary more than {UNEQUAL:g} times as much as others "
-        "from query to query; tukey assumes that all vary alike, and may find too many differences: max-t does not"
+        "from query to query; tukey assumes that all vary equally, and may find too many differences; max-t does not "
+        "assume this"
     )
     return [Note("unequal", count, measures, text)] if count else []
 
@@ -199,7 +200,7 @@ def note_means(pairwise: Pairwise) -> list[Note]:
     """Name the means whose intervals are t intervals, since the bootstrap is unreliable for them."""
     names = [f"{pairwise.names[run]} by {pairwise.measures[m]}" for m, run in np.argwhere(pairwise.means_by_t).tolist()]
     text = (
-        "of means {are} by t, since draws of the bootstrap lack spread there, or its interval would reach more than "
+        "of means {are} by t, since the bootstrap draws vary too little there, or its interval would reach more than "
         f"{ABSURD:g} times as far"
     )
     return note_names("means", len(names), pairwise.means.size, "interval", text, names)

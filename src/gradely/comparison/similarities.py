@@ -178,8 +178,8 @@ class Tau(Similarity):
     """
 
     name = "tau"
-    title = "Kendall's τ of the documents in common"
-    undefined = "fewer than two documents in common, or all of them tied"
+    title = "Kendall's τ of the shared documents"
+    undefined = "fewer than two shared documents, or all of them tied"
 
     def compare(self, x: Places, y: Places) -> float:
         """Return τ_b over the shared documents."""
@@ -195,7 +195,7 @@ class TauAP(Similarity):
     """
 
     name = "tau_AP"
-    title = "τ_AP of the documents in common, the second run being the reference"
+    title = "τ_AP of the shared documents, with the second run as the reference"
     is_symmetric = False
     undefined = Tau.undefined
 
@@ -213,7 +213,7 @@ class Jaccard(Similarity):
     """
 
     name = "Jaccard"
-    title = "documents in common over all documents"
+    title = "shared documents divided by all documents"
 
     def compare(self, x: Places, y: Places) -> float:
         """Return the mean of shared/all over the distribution of the number of shared documents.

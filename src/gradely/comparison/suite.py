@@ -76,7 +76,7 @@ def read_suite(path: Any) -> SuiteFile:
                 is_column = key == "weights" and not os.path.exists(path)
                 collections[name][key] = entry[key] if is_column else path
     if not collections:
-        raise InputError(f"{source.name}: there is not a collection: write {EXAMPLE}")
+        raise InputError(f"{source.name}: there is no collection: write {EXAMPLE}")
     return SuiteFile(measures, baselines, collections)
 
 
@@ -556,7 +556,7 @@ class Suite(Result):
         if pair is None or pair.prediction is None:
             return []
         low, high = (format_signed(end) for end in pair.prediction)
-        new = f"On a new collection, {pair.first} − {pair.second} is expected between {low} and {high}"
+        new = f"On a new collection, {pair.first} − {pair.second} is expected to lie between {low} and {high}"
         return [f"{new}; it is above 0 on {pair.higher} of {pair.collections}."]
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
@@ -583,7 +583,7 @@ class Suite(Result):
         if not pairwise.count:
             return f"{self._explain_untested()} Data: {counts}."
         level = f"{100 * (1 - self.design.alpha):g} %"
-        corrected = "corrected as p is in sentences, uncorrected in tables" if pairwise.is_corrected else "uncorrected"
+        corrected = "corrected like p in sentences, uncorrected in tables" if pairwise.is_corrected else "uncorrected"
         return (
             f"Test: {pairwise.test_name} (τ² by Paule and Mandel; robust standard errors of Bell and McCaffrey; K − 1 "
             f"degrees of freedom for K collections), α = {self.design.alpha:g}; {describe_family(pairwise)}. "
@@ -607,7 +607,7 @@ class Suite(Result):
 
     def _explain_untested(self) -> str:
         if len(self.systems) < 2:
-            return "Nothing is tested: there is one system."
+            return "Nothing is tested: there is only one system."
         return "Nothing is tested: no two systems have a collection of more than one query in common."
 
     @cached_property
@@ -631,7 +631,7 @@ class Suite(Result):
                 f"the macro means are over the {len(self.shared)} of {count_of(count, 'collection')} that have every "
                 "system"
                 if self.shared
-                else "no collection has every system, so that there are no macro means"
+                else "no collection has every system, so there are no macro means"
             )
             text = f"{over}; two systems are compared on the collections that have both"
             notes.append(Note("shared", len(self.shared), count, text))
@@ -653,7 +653,7 @@ class Suite(Result):
             notes.append(Note("one", len(one), len(pairs), text))
         if two:
             text = (
-                f"{_count_pairs(two, pairs)} two collections in common, so that t has one degree of freedom: only a "
+                f"{_count_pairs(two, pairs)} two collections in common, so t has one degree of freedom: only a "
                 "difference that is nearly the same on both can be significant"
             )
             notes.append(Note("two", len(two), len(pairs), text))

@@ -179,8 +179,8 @@ def _note_lacking(suite: "Suite", new: str, baseline: str | None) -> list[Note]:
 def _note_few(count: int) -> list[Note]:
     """Note the limits of one or two collections."""
     texts = {
-        1: "there is one collection: the verdict is about its queries, and says nothing about other collections",
-        2: "there are two collections, so that t has one degree of freedom: hardly anything can be shown",
+        1: "there is only one collection: the verdict is about its queries, and says nothing about other collections",
+        2: "there are only two collections, so t has one degree of freedom: hardly anything can be shown",
     }
     return [Note("few", count, count, texts[count])] if count in texts else []
 

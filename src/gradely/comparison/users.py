@@ -222,10 +222,10 @@ class UserRegions(Records):
     def summary(self) -> str:
         """Return a description of the numbers."""
         draws = f"{_percent(LEVEL)} intervals from {DRAWS:,} draws of queries"
-        intervals = draws if self.intervals else "no intervals, which take at least two queries"
+        intervals = draws if self.intervals else "no intervals, which need at least two queries"
         return (
             f"{self.name}, means over {count_of(len(self.queries), 'query')}; {intervals};"
-            " a user is content with documents of their level or more"
+            " a user is content with documents of their level or above"
         )
 
     def tables(self) -> list[Table]:
@@ -352,11 +352,11 @@ def users(
     """
     fitted, name = _measure(measure), label(measure)
     if ties in ("best", "worst"):
-        raise DataError(f"the tie policy {ties} takes another order for each population of users: use expected or trec")
-    if empty == "one":
         raise DataError(
-            "empty='one' counts the same for every run and so changes none of the regions: use 'zero' or 'skip'"
+            f"the tie policy {ties} uses a different order for each population of users: use expected or trec"
         )
+    if empty == "one":
+        raise DataError("empty='one' adds the same to every run, so it cannot change the regions: use 'zero' or 'skip'")
     policy, only = split_queries(queries)
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
@@ -391,7 +391,7 @@ def _apply(function: Relevance, qrels: Qrels) -> Qrels:
         return qrels
     function = function.fit(qrels.levels)
     if function.levels(qrels.levels) is None:
-        raise MeasureError(f"users takes levels that all queries share, which relevance={function} does not give")
+        raise MeasureError(f"users needs levels that all queries share, which relevance={function} does not provide")
     labels, which = np.unique(qrels.grade, return_inverse=True)
     relevance = np.asarray(function(in_order(labels)).grade)[0]
     out = Qrels(qrels.queries, qrels.start, qrels.docs, np.maximum(relevance, 0.0)[which], qrels.name)
@@ -404,7 +404,7 @@ def _levels(qrels: Qrels) -> list[float]:
     """Return the levels of relevance; raise DataError if there are too few or too many."""
     levels = [float(level) for level in qrels.levels()]
     if not 2 <= len(levels) <= MOST:
-        problem = f"users differ where there are 2 to {MOST} levels above 0; found {len(levels):,}"
+        problem = f"users needs 2 to {MOST} levels above 0; found {len(levels):,}"
         advice = "; merge some, as in eGAP(relevance={0: 0, 1: 1, 2: 1, 3: 2})" if len(levels) > MOST else ""
         raise DataError(f"{qrels.name}: {problem}{advice}")
     return levels
@@ -441,5 +441,5 @@ def _notes(parts: Parts, name: str) -> list[Note]:
         return []
     top, of = float(parts.ceiling(corners(parts.levels))[-1]), parts.base.shape[1]
     text = "cannot reach 1, since the pool lacks a level"
-    mean = f"with all levels alike the mean of {name} is at most {top:.4f}"
+    mean = f"with equal shares of all levels, the mean of {name} is at most {top:.4f}"
     return [Note("unreachable", len(lacks), of, f"{len(lacks):,} of {count_of(of, 'query')} {text}; {mean}")]

@@ -353,12 +353,10 @@ def check_limits(
     limits = {name: single.get(name, usual) for name in names}
     for name, limit in limits.items():
         if not (isinstance(limit, int | float) and limit >= 0 and isfinite(limit)):
-            raise DataError(f"how much {name} may fall is a number from 0 on, like 0.01; found {limit!r}")
+            raise DataError(f"the allowed drop of {name} must be a number of at least 0, like 0.01; found {limit!r}")
         if limit >= spans[name]:
             fall = f"{name} cannot fall by more than {spans[name]:g}"
-            raise DataError(
-                f"{fall}, so that a gate that allows a drop of {limit:g} never fails; give {in_points(limit)}"
-            )
+            raise DataError(f"{fall}, so a gate that allows a drop of {limit:g} never fails; give {in_points(limit)}")
     return limits
 
 
@@ -390,12 +388,10 @@ def check_floors(floors: Mapping[str, float] | None) -> dict[str, float]:
             raise DataError(f"the floor of {measure} must be a number, like 0.85; found {floor!r}")
         if floor > high:
             raise DataError(
-                f"{measure} is at most {high:g}, so that a floor of {floor:g} always fails; give {in_points(floor)}"
+                f"{measure} is at most {high:g}, so a floor of {floor:g} always fails; give {in_points(floor)}"
             )
         if floor <= low:
-            raise DataError(
-                f"{measure} is at least {low:g}, so that a floor of {floor:g} never fails; give a higher one"
-            )
+            raise DataError(f"{measure} is at least {low:g}, so a floor of {floor:g} never fails; give a higher one")
         found[str(measure)] = float(floor)
     return found
 

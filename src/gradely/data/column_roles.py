@@ -255,7 +255,7 @@ def check_roles(columns: Names) -> None:
     """Raise InputError for unknown roles."""
     for role in columns:
         if role not in ROLES:
-            raise InputError(f"no column {role!r} to name: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
+            raise InputError(f"no column role {role!r}: use {', '.join(ROLES)}.{did_you_mean(str(role), ROLES)}")
 
 
 def _check_columns(names: Sequence[str], kind: str, name: str, columns: Names) -> None:

@@ -332,7 +332,7 @@ def find_engine_hits(qrels: Qrels, scores: EngineScores, settings: Settings, rep
     order = ORDERS.get(settings.ties)
     if order is not None and order.by_line and scores.engine not in WITH_ORDER:
         raise DataError(
-            f"{scores.name}: ties={settings.ties!r} goes by the order of rows, which {scores.engine} does not have; "
+            f"{scores.name}: ties={settings.ties!r} depends on the order of rows, which {scores.engine} does not have; "
             "use 'expected', 'trec' or 'random'"
         )
     first, second = split_report(report)
@@ -423,7 +423,7 @@ def _shuffle_places(qrels: Qrels, places: Any, settings: Settings, row: Ints, gr
     distinct = np.unique(groups[:, groups[2] > 1], axis=1)
     if (documents := int(distinct[2].sum())) > MOST_TIED:
         raise DataError(
-            f"{documents:,} documents tie with judged ones, which are more than can be shuffled here; "
+            f"{documents:,} documents tie with judged ones, too many to shuffle here; "
             "use 'expected', or break ties in the engine"
         )
     if not documents:

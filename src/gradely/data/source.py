@@ -484,7 +484,7 @@ def keep_in_file(pieces: Iterable[bytes | memoryview], name: str) -> BinaryIO:
                 file.close()  # closing tries again to write the rest
         if isinstance(error, OSError):
             reason = error.strerror or error
-            advice = "set TMPDIR to a folder with room"
+            advice = "set TMPDIR to a folder with enough space"
             raise InputError(f"{name}: cannot be kept in a temporary file: {reason}; {advice}") from None
         raise
     return file

@@ -72,7 +72,7 @@ class TemporaryFile:
         except OSError as error:
             raise InputError(
                 f"{self.name}: has too many lines to count in memory, and a temporary file cannot be used: "
-                f"{error.strerror or error}; set TMPDIR to a folder with room"
+                f"{error.strerror or error}; set TMPDIR to a folder with enough space"
             ) from None
 
 

@@ -197,4 +197,4 @@ def check_baseline(name: str, runs: Collection[str]) -> None:
     if name not in runs:
         listing = ", ".join([*islice(runs, NAMED), *(["…"] if len(runs) > NAMED else [])])
         hint = did_you_mean(name, runs) or f" Use one of the runs: {listing}."
-        raise DataError(f"no run {clip(name)} for the baseline.{hint}")
+        raise DataError(f"no run {clip(name)} to use as the baseline.{hint}")

@@ -246,7 +246,7 @@ class Explanation(Result):
             lines.append(f"{missed}, with {owned}: {names}{more}")
         if self.uncertain is not None:
             documents = count_of(self.uncertain, "document")
-            lines.append(f"the labels of {documents} are probabilities, taken as independent: the value is a mean")
+            lines.append(f"the labels of {documents} are probabilities, assumed to be independent: the value is a mean")
         if self.start:
             lines.append(f"the sum begins with {show_number(self.start, digits)}, before any judged document")
         if self.unit:
@@ -407,9 +407,11 @@ def explain(
 def _check_orders(orders: int, settings: Settings) -> None:
     """Raise InputError for an invalid number of orders, or a tie policy other than expected."""
     if isinstance(orders, bool) or not isinstance(orders, int) or not 0 <= orders <= MOST_ORDERS:
-        raise InputError(f"orders is a whole number from 0 to {MOST_ORDERS}, not {clip(str(orders))}")
+        raise InputError(f"orders must be a whole number from 0 to {MOST_ORDERS}; found {clip(str(orders))}")
     if orders and settings.ties != "expected":
-        raise InputError(f"orders of tied documents need the tie policy expected, not {settings.ties}")
+        raise InputError(
+            f"orders of tied documents can be shown only with the tie policy expected, not {settings.ties}"
+        )
 
 
 def _explain(

@@ -322,7 +322,7 @@ def label_gains(measure: Any, labels: Floats) -> Floats:
     else:
         gains = measure.gains(batch, batch.grade, None)[0]
     if not (np.abs(gains) < LARGEST).all():
-        raise MeasureError(f"{measure}: the gain of the label {float(labels.max()):g} is too large to bound sums of it")
+        raise MeasureError(f"{measure}: the gain of the label {float(labels.max()):g} is too large to bound its sums")
     return gains
 
 
@@ -928,7 +928,9 @@ def bound_some(
 def depth_of(measure: Measure, depth: int | None) -> int:
     """Return the depth of open documents for a measure; raise DataError if a stated depth is invalid."""
     if depth is not None and (not is_number(depth) or int(depth) != depth or depth < 1):
-        raise DataError(f"the depth, the number of open documents of each ranking, must be at least 1; found {depth!r}")
+        raise DataError(
+            f"the depth down to which unjudged documents may be relevant must be at least 1; found {depth!r}"
+        )
     return int(depth or measure.k or DEPTH)
 
 
@@ -936,14 +938,15 @@ def check_settings(settings: Settings) -> None:
     """Raise DataError for policies that need the labels of open documents."""
     if settings.ties in ("best", "worst"):
         raise DataError(
-            f"ties={settings.ties!r} chooses the order of ties by the labels, which are open here: use 'expected', the "
-            "mean over all orders, or 'trec', 'order' or 'random'"
+            f"ties={settings.ties!r} chooses the order of ties by the labels, which are unknown here: use 'expected', "
+            "the mean over all orders, or 'trec', 'order' or 'random'"
         )
     if settings.judged_only:
         raise DataError("judged_only drops unjudged documents, so their labels cannot matter: leave it out")
     if settings.empty != "zero":
         raise DataError(
-            f"empty={settings.empty!r} depends on which queries have relevant documents, which is open here: use 'zero'"
+            f"empty={settings.empty!r} depends on which queries have relevant documents, which is unknown here: use "
+            "'zero'"
         )
     if settings.queries == "run":
         raise DataError("queries='run' counts queries without any judgments: use 'qrels' or 'both'")

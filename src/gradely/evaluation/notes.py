@@ -287,7 +287,10 @@ def _note_uncertain(qrels: Qrels) -> list[Note]:
     if not isinstance(qrels, UncertainQrels):
         return []
     documents = count_of(qrels.uncertain, "document")
-    text = f"the labels of {documents} are probabilities, taken as independent; values are means over all labels"
+    text = (
+        f"the labels of {documents} are probabilities, assumed to be independent; values are means over all possible "
+        "labels"
+    )
     return [Note("labels", qrels.uncertain, len(qrels.docs), text)]
 
 
@@ -307,11 +310,11 @@ def _note_self(evaluation: "Evaluation") -> list[Note]:
         return []
     qrels, count = evaluation.qrels, len(evaluation.qrels)
     if not evaluation.hits.excluded:
-        return [Note("excluded", 0, count, "exclude_self: no ranking has a document with the id of its query")]
+        return [Note("excluded", 0, count, "exclude_self: no ranking contains a document with the id of its query")]
     owner = np.repeat(np.arange(count), qrels.sizes)
     judged = ((qrels.queries[owner[row]], qrels.docs[row]) for row in np.flatnonzero(qrels.grade > 0).tolist())
     relevant = [query for query, document in judged if query == document]
-    text = "{are} judged relevant to {itself}, which exclude_self keeps out of the rankings"
+    text = "{are} judged relevant to {itself}, but exclude_self drops such documents from the rankings"
     return note_names("excluded", len(relevant), count, "query", text, relevant)
 
 

@@ -141,7 +141,7 @@ class Labels(NamedTuple):
         """
         found = sorted(map(float, find_distinct(qrels.grade)))
         if labels is not None and top is not None:
-            raise DataError("state either the labels of unjudged documents or, with top, the end of a scale; not both")
+            raise DataError("give the labels of unjudged documents or top, the highest label of a scale, not both")
         if top is not None:
             if not is_number(top) or top <= 0:
                 raise DataError(

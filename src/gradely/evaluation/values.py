@@ -295,7 +295,7 @@ def refuse_extremes(ties: str) -> None:
     if ties in ("best", "worst"):
         raise MeasureError(
             f"ties {ties}: labels are probabilities, and which order is {ties} would depend on the labels; "
-            "take expected, trec, order or random"
+            "use expected, trec, order or random"
         )
 
 

@@ -180,7 +180,7 @@ class Holes(Result):
         open_documents = count_of(self.unjudged[measure], "unjudged document")
         where = f"in the top {self.found.depths[measure]:,}"
         if not self.unjudged[measure]:
-            return f"No document {where} is unjudged: nothing is open by {measure}."
+            return f"No document {where} is unjudged: {measure} is certain."
         if len(self.names) == 1:
             low, high = self.ranges[first][measure]
             value = f"{measure} of {first} is {self.values[first][measure]:.4f}, between {low:.4f} and {high:.4f}"
@@ -191,7 +191,7 @@ class Holes(Result):
         decided, labels = sum(pair.decided for pair in pairs), f"the labels of the {open_documents} {where}"
         if not decided:
             reverse = "could reverse" if pairs[0].exact else "may reverse"
-            return f"No pair of runs is decided by {measure}: {labels} {reverse} each of the {len(pairs):,}."
+            return f"No pair of runs is decided by {measure}: {labels} {reverse} all {len(pairs):,}."
         of = f"All {len(pairs):,}" if decided == len(pairs) else f"{decided:,} of {len(pairs):,}"
         are = "is" if decided == 1 else "are"
         return f"{of} pairs of runs {are} decided by {measure}, whatever {labels}."
@@ -305,7 +305,7 @@ def _note_depths(holes: Holes) -> list[Note]:
 
 def _note_bounds(kind: str, holes: Holes, flags: dict[str, bool], what: str) -> list[Note]:
     names = [name for name, flag in flags.items() if flag]
-    text = f"{what} of {', '.join(names)} are bounds: no labels lead outside, but possibly none reach their ends"
+    text = f"{what} of {', '.join(names)} are bounds: no labels lead outside them, but perhaps none reach their ends"
     return [Note(kind, len(names), len(holes.measures), text)] if names else []
 
 

@@ -588,7 +588,7 @@ def _align(ranked: Any, labelled: Any, labels: Any) -> tuple[Array, Array, Array
         raise DataError(f"every labelled id needs a label; found {shapes[1]} ids and {shapes[2]} labels")
     for name, x in (("ranked", ranked), ("labelled", labelled)):
         if not xp.isdtype(x.dtype, "integral"):
-            raise DataError(f"{name} ids are whole numbers; found {x.dtype}: number them first")
+            raise DataError(f"{name} ids must be whole numbers; found {x.dtype}: number the documents first")
     if not xp.isdtype(labels.dtype, ("bool", "integral", "real floating")):
         raise DataError(f"labels must be numbers; found {labels.dtype}, the type of None and text")
     if xp.isdtype(labels.dtype, "real floating") and not bool(xp.all(xp.isfinite(labels))):

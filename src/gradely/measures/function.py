@@ -191,7 +191,7 @@ class _Untraced(Levels):
         """Return the distinct positive labels, ascending."""
         if is_traced(self._labels):
             raise MeasureError(
-                "the labels that occur cannot be looked up while a function is traced: state them, as in"
+                "the labels that occur cannot be determined while a function is traced: pass them, as in"
                 " levels=[1, 2, 3]"
             )
         return super().__call__()

@@ -238,7 +238,7 @@ def _levels_one_by_one(batch: Batch) -> tuple[Array, Array]:
     """Return the levels and recall bases with fixed shapes: each level is the highest label below the one before."""
     xp, level, base = batch.xp, [], []
     if batch.most_levels is None:
-        raise MeasureError("the number of levels cannot be looked up here: state the levels, as in levels=[1, 2, 3]")
+        raise MeasureError("the number of levels cannot be determined here: pass the levels, as in levels=[1, 2, 3]")
     below = xp.full_like(batch.pool[:, :1], xp.inf)
     for _ in range(max(1, batch.most_levels)):
         below = xp.max(xp.where(batch.pool < below, batch.pool, 0.0), axis=1, keepdims=True)

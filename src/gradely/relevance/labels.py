@@ -175,7 +175,7 @@ def check_next(_: str, value: Any) -> Relevance:
 
     following = relevance_of(value)
     if isinstance(following, Shift):
-        raise MeasureError("labels are shifted once: shift cannot follow shift")
+        raise MeasureError("labels can be shifted only once: shift cannot follow shift")
     return following
 
 

@@ -88,12 +88,14 @@ def check_control(points: Any) -> str | Points:
         ) from None
     if len(pairs) < 2 or not all(isfinite(x) and isfinite(y) and y >= 0 for x, y in pairs):
         raise MeasureError(
-            f"φ needs at least two control points, finite, of relevance 0 or more; found {list(pairs)!r}"
+            f"φ needs at least two finite control points with a relevance of at least 0; found {list(pairs)!r}"
         )
     if not isfinite(float(pairs[-1][0]) - float(pairs[0][0])):  # as floats, since integers never overflow
         raise MeasureError(f"control points lie too far apart; found {list(pairs)!r}")
     if any(a[0] >= b[0] or a[1] > b[1] for a, b in pairwise(pairs)):
-        raise MeasureError(f"control points must rise in score and not fall in relevance; found {list(pairs)!r}")
+        raise MeasureError(
+            f"control points must increase in score and must not decrease in relevance; found {list(pairs)!r}"
+        )
     return pairs
 
 

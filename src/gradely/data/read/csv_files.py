@@ -76,7 +76,9 @@ class CsvTable(Table):
         from gradely.data.read.exports import ROWS, is_ragas
 
         if is_ragas(header):
-            raise InputError(f"{self.name}: has columns of ragas, which hold lists, and cells hold none; {ROWS}")
+            raise InputError(
+                f"{self.name}: has the columns of ragas, which hold lists, but CSV cells cannot hold lists; {ROWS}"
+            )
         if any(normalize(name) in map(normalize, QUERY) for name in header):
             return
         number = next((cell for cell in header if reads_as_number(cell)), None)

@@ -58,7 +58,7 @@ def read_export(content: Any, kind: str, name: str, duplicates: str = "error") -
     except (KeyError, TypeError, AttributeError, IndexError) as error:
         problem = f"{type(error).__name__}: {error}"
         raise InputError(
-            f"{name}: looks like {export.title}, but a part of it is missing or malformed ({problem})"
+            f"{name}: looks like {export.title}, but part of it is missing or malformed ({problem})"
         ) from None
     except InputError as error:
         raise InputError(f"{name}: {error}") from None

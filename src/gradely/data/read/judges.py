@@ -39,7 +39,7 @@ def read_judges(
         judges = _read_table(table, None if raters is None else list(raters), columns, duplicates)
     if len(judges) < 2:
         only = f": there is only {clip(next(iter(judges)))}" if judges else ""
-        raise DataError(f"agreement takes at least two judges{only}; give the qrels of another one")
+        raise DataError(f"agreement needs at least two judges{only}; give the qrels of another one")
     return judges
 
 

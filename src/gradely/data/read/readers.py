@@ -177,7 +177,7 @@ def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
     if feature is not None and form != "letor":
         from gradely.data.read.letor import EXPECTED
 
-        raise InputError(f"{source.name}: a feature to rank by is for LETOR files ({EXPECTED})")
+        raise InputError(f"{source.name}: only LETOR files have features to rank by ({EXPECTED})")
     scores = _hold(open_file(source, form, options))
     name = run_name(source.path)
     return Run(scores, name, source.name) if feature is None else Run(scores, f"{name}:{feature}")

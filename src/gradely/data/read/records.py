@@ -110,7 +110,7 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
         has_document = any(normalize(key) in DOCUMENTS for key in result)
         own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
         if not has_document and not own:
-            raise InputError(f"{name}: a result has no document among {', '.join(map(clip, result))}; name it id")
+            raise InputError(f"{name}: a result has no document id among {', '.join(map(clip, result))}; call it id")
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
 
 
