@@ -128,7 +128,7 @@ class Comparison(Result):
         return {name: dict(zip(measures, row, strict=True)) for name, row in zip(self.board.names, means, strict=True)}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases accept, like bm25/nDCG_10."""
         return self.board.flat(prefix)
 
     @cached_property

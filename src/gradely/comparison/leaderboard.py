@@ -73,7 +73,7 @@ class Leaderboard:
         return mean
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} with names that MLflow and Weights & Biases take, like bm25/nDCG_10."""
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases accept, like bm25/nDCG_10."""
         return self.common.flat(prefix)
 
     @cached_property

@@ -378,19 +378,25 @@ def evaluate(
 ) -> Scores:
     """Evaluate a run against qrels.
 
-    `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run. `measures` are names like "nDCG@10",
-    or objects like nDCG(k=10). `ties` is expected (the default), trec, order, best, worst, random (with `seed`) or
-    sampled, which is the exact mean if available, else the mean of `samples` drawn orders, with its standard error.
-    `queries` says which queries count: those of the qrels (the default; one that the run lacks counts 0), those in
-    both, those of the run, or a list of queries. `judged_only` first drops unjudged documents from the run.
-    `precision="single"` rounds scores as trec_eval 9 does. `threads`, by default one per processor, do not change the
-    result. `progress` is called with the name of the run and the share that is done. `columns` names the columns of
-    tables, and `duplicates` says what to do with duplicate documents of a query, as in read_qrels. `document_pattern`
-    turns passages of a run into documents, as in read_run. `by`, {query: segment}, a column of the qrels, or a table of
-    both, sets Scores.segments. `exclude` is a table or dict of documents to drop first, and `exclude_self` drops
-    documents that have the id of their query. `empty` says whether queries without relevant documents count 0 (zero,
-    the default), do not count (skip) or count 1 (one). `weights` of queries, {query: weight}, a column of the qrels, or
-    a table of both, make means weighted.
+    `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run; `columns` names the columns of
+    tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
+
+    `ties` is expected (the default), trec, order, best, worst, random (with `seed`) or sampled, which is the exact mean
+    if it is known, else the mean of `samples` random orders, with its standard error. `precision="single"` rounds
+    scores before they are compared, as trec_eval 9 does.
+
+    `queries` are those to average over: those of the qrels (the default; a query missing from the run counts 0), those
+    in both, those of the run, or a list of queries. `empty` says whether queries without relevant documents count 0
+    (zero, the default), do not count (skip) or count 1 (one). `weights` weights queries in means, and `by` sets
+    Scores.segments: each is a dict by query, a column of the qrels, or a table.
+
+    `judged_only` drops unjudged documents from the run first. `exclude` is a table or dict of documents to drop, and
+    `exclude_self` drops documents that have the id of their query. `duplicates` says what to do with duplicate
+    documents of a query, as in read_qrels, and `document_pattern` turns passages of a run into documents, as in
+    read_run.
+
+    `threads` is the number of threads, by default one per processor; results do not depend on it. `progress` is called
+    with the name of the run and the share of the work that is done.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")
@@ -414,7 +420,7 @@ def evaluate(
 
 
 class Evaluator:
-    """Qrels and measures that are prepared once and called with many runs, as for rewards and loops over queries.
+    """Qrels and measures that are prepared once for many runs, for example to compute rewards in a training loop.
 
     The parameters, and the result of a call, are those of evaluate. Data that depend only on the qrels are kept between
     calls; they grow with the judgments, not with the calls. Several threads may call it at the same time.

@@ -281,7 +281,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
 
     @cached_property
     def notes(self) -> list[Note]:
-        """What was noticed about queries and documents, and which estimates do not use the judge."""
+        """Notes on queries and documents, and on estimates that do not use the judge."""
         uses = np.concatenate([found.use for found in [*self.means, *self.differences]])
         of = f"{len(uses):,} means and differences" if self.differences else count_of(len(uses), "mean")
         notes = [

@@ -156,7 +156,7 @@ class Holes(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What was assumed about labels, which ranges are bounds, and what was noticed about queries and documents."""
+        """Notes on assumed labels, on ranges that are only bounds, and on queries and documents."""
         bounds = list(self.found.bounds.values())
         return [
             *_note_labels(self),

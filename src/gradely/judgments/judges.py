@@ -330,7 +330,7 @@ class Judges(Result):
 
     @property
     def notes(self) -> list[Note]:
-        """What was noticed about queries, documents and labels."""
+        """Notes on queries, documents and labels."""
         return self.about
 
     def as_dict(self) -> dict[str, Any]:

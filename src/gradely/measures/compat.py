@@ -12,9 +12,9 @@ from gradely.measures.searched_measure import levels_of
 
 
 class Compat(Graded, Persistent):
-    """Compatibility: how much of the ideal ranking's top is in the top of the ranking, over all depths.
+    """Compatibility: the overlap of the tops of the ranking and of the ideal ranking, averaged over all depths.
 
-        Compat@k = Σ_{d<=D} p^(d-1) · o_d / d  over the same of the ideal ranking
+        Compat@k = Σ_{d<=D} p^(d-1) · o_d / d, divided by this sum for the ideal ranking
 
     o_d is the number of documents that the top d of the ranking and of the ideal ranking share, and D is the length of
     the longer one. The ideal ranking has the documents with positive labels, sorted by label; documents with the same

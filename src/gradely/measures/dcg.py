@@ -251,7 +251,7 @@ class DCG(Discounted):
 
 
 class nDCG(Discounted):  # noqa: N801 - the field's name
-    """Discounted cumulative gain over that of the ideal ranking.
+    """Normalised discounted cumulative gain: DCG divided by the DCG of the ideal ranking.
 
         nDCG@k = DCG@k / (DCG@k of the pool sorted by gain)
 
@@ -346,7 +346,7 @@ def expect_scaled_gains(measure: "SDCG", batch: UncertainBatch) -> Expected:
 
 
 class SDCG(ScaleBased):
-    """Discounted relevance, over that of a ranking with documents of the highest relevance at the ranks 1 to k.
+    """Discounted relevance, divided by that of a ranking with the highest relevance at every rank from 1 to k.
 
         SDCG@k = Σ_{i<=k} (g_i / top) / log2(i+1)  /  Σ_{i<=k} 1 / log2(i+1)
 

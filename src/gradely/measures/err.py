@@ -94,7 +94,7 @@ class ERR(Satisfied):
 
 
 class nERR(ERR):  # noqa: N801 - the field's name
-    """Expected reciprocal rank over that of the ideal ranking.
+    """Normalised expected reciprocal rank: ERR divided by the ERR of the ideal ranking.
 
         nERR@k = ERR@k / (ERR@k of the pool sorted by gain)
 
@@ -129,7 +129,7 @@ def expect_patience(measure: "iRBU", batch: UncertainBatch) -> Expected:
 
 
 class iRBU(Satisfied):  # noqa: N801 - the field's name
-    """Intentwise rank-biased utility: the worth of the satisfying document, which falls with its rank.
+    """Intentwise rank-biased utility: the value of the document that satisfies the user, which decreases with its rank.
 
         iRBU@k = Σ_{i<=k} p^i · p_i · Π_{j<i} (1 - p_j)
 

@@ -200,7 +200,7 @@ LONGEST = 10_000
 
 
 def parse(name: MeasureLike) -> Measure:
-    """Return the measure with this name; a measure is returned unchanged, a class is called without arguments.
+    """Return the measure with this name; a measure is returned unchanged, and a class is called without arguments.
 
     >>> parse("nDCG(gain='exp')@10")
     nDCG(k=10, relevance=Identity(), gain='exp', discount='log2')

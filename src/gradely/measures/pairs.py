@@ -214,8 +214,8 @@ class AUC(PairMeasure, Binary):
     Both documents are in the top k; unjudged documents are not relevant. This is the area under the ROC curve of the
     query's ranking.
 
-    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the number of relevant documents
-    inside. No relevant or no non-relevant document in the top k: 0.
+    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the number of its relevant documents
+    in the top k. No relevant or no non-relevant document in the top k: 0.
     Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic curve
     (1982); called Accuracy in ir_measures.
 
@@ -247,9 +247,9 @@ class OPA(PairMeasure, Graded):
 
     Both documents are in the top k; unjudged documents have relevance 0.
 
-    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the numbers of documents of each
-    relevance inside; if there are too many such states, it is refused, and ties='sampled' estimates it. No documents
-    with different relevance in the top k: 0.
+    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the numbers of its documents of
+    each relevance in the top k; if there are too many such states, it is refused, and ties='sampled' estimates it. No
+    documents with different relevance in the top k: 0.
     Reference: ordered_pair_accuracy in TF-Ranking; opa in rax, which count tied pairs as wrong.
 
     >>> from gradely import OPA, from_arrays

@@ -59,7 +59,7 @@ class P(GradedInTop, ScaleBased):
     `relevance`, it is generalised precision: relevant documents are replaced by the sum of relevance over the top of
     the scale.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
     Tied Scores (2008); generalised: Kekäläinen and Järvelin, Using graded relevance assessments in IR evaluation
     (2002).
@@ -108,7 +108,7 @@ class R(GradedInTop, ShareOfBase):
     RB is the number of relevant documents of the pool. Without k, the whole ranking counts. With `relevance`, it is
     generalised recall: both numbers are replaced by sums of relevance.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: McSherry and Najork (2008); generalised: Kekäläinen and Järvelin (2002).
 
     >>> from gradely import R, from_arrays
@@ -143,7 +143,7 @@ class F1(ShareOfBase):
 
     RB is the number of relevant documents of the pool. Without k, it is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: McSherry and Najork (2008).
 
     >>> from gradely import F1, from_arrays
@@ -167,7 +167,7 @@ class F(ShareOfBase):
     x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k,
     it is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
 
     >>> from gradely import F, from_arrays
@@ -239,13 +239,13 @@ class SetAP(InTop):
 
 
 class RelativeP(ShareOfBase):
-    """Precision at k over the best possible precision at k.
+    """Precision at k divided by the best possible precision at k.
 
         RelativeP@k = (relevant in the top k) / min(k, RB)
 
     Without k, it is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: relative_P and set_relative_P in trec_eval.
 
     >>> from gradely import RelativeP, from_arrays
@@ -280,7 +280,7 @@ class Rprec(Binary):
 
     At that rank precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
 
-    Ties: a document tied across that rank counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across that rank counts with its probability of being within it. No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
 
     >>> from gradely import Rprec, from_arrays
@@ -319,7 +319,7 @@ class Utility(InTop):
 
     h is the number of relevant documents in the top k, n = min(k, N), and N the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside.
+    Ties: a document tied across k counts with its probability of being in the top k.
     Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
 
     >>> from gradely import Utility, from_arrays
@@ -381,7 +381,7 @@ class Judged(Measure):
 
     N is the length of the ranking. Without k, the whole ranking counts.
 
-    Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No document retrieved: 0.
     Reference: the measure of the same name in ir_measures.
 
     >>> import gradely
@@ -424,8 +424,8 @@ class Unjudged(Measure):
 
     Without k, it is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside. No document retrieved: 0.
-    Reference: unj in trec_eval 10. A negative label counts as unjudged there, and here.
+    Ties: a document tied across k counts with its probability of being in the top k. No document retrieved: 0.
+    Reference: unj in trec_eval 10, which also counts documents with a negative label as unjudged.
 
     >>> import gradely
     >>> gradely.evaluate({"q": {"a": 1, "b": 0}}, {"q": ["a", "x", "b", "y"]}, ["Unjudged@2"]).mean()

@@ -71,7 +71,7 @@ class RBPresidual(Persistent):
 
     N is the length of the ranking, and the last term stands for the documents after it. A negative label counts as
     unjudged, as in Unjudged. Like Unjudged, it is a diagnostic: RBP with the same p is a lower bound, and RBPresidual
-    is how far it may be off.
+    says how far it may be below the true value.
 
     Ties: 1 minus the mean of (1-p)·p^(i-1) over the places of each judged document. No document judged: 1.
     Reference: Moffat and Zobel (2008). rbp_resid of trec_eval has p = 0.9, and omits the documents after the ranking

@@ -44,8 +44,8 @@ class Success(Binary):
 
     Also known as hit rate.
 
-    Ties: the probability that a relevant document is inside. It is 1 - C(n-r, b)/C(n, b) if b of the n documents of a
-    tie group with r relevant ones fit into the top k. No relevant document: 0.
+    Ties: the probability of a relevant document in the top k. It is 1 - C(n-r, b)/C(n, b) if b of the n documents of
+    a tie group with r relevant ones fit into the top k. No relevant document: 0.
     Reference: McSherry and Najork (2008), by the same argument as their RR.
 
     >>> from gradely import Success, from_arrays

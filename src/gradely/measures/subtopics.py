@@ -337,9 +337,9 @@ class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name
 
 
 class alpha_nDCG(DiscountedByLog, OverGreedy):  # noqa: N801 - the field's name
-    """Discounted cumulative gain with novelty, over that of a greedy ideal ranking.
+    """Discounted cumulative gain with novelty, normalised by that of a greedy ideal ranking.
 
-        α-nDCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), over the same of the greedy ideal
+        α-nDCG@k = Σ_{i<=k} Σ_s J_s(i)·(1-α)^c_s(i) / log2(i+1), divided by this sum for the greedy ideal
 
     J_s(i) is 1 if the document at rank i is relevant to subtopic s, and c_s(i) is the number of such documents above
     it. The greedy ideal takes from the pool, rank by rank, the document that contributes most. If several contribute
@@ -367,8 +367,8 @@ class ERR_IA(DiscountedByRank, OverFull):  # noqa: N801 - the field's name
         ERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), over S·Σ_{i<=k} (1-α)^(i-1) / i
 
     J_s(i) is 1 if the document at rank i is relevant to subtopic s, c_s(i) is the number of such documents above it,
-    and S is the number of subtopics with a relevant document. The norm is ndeval's. Chapelle's mean over subtopics of
-    ERR is this times α·Σ_{i<=k} (1-α)^(i-1)/i.
+    and S is the number of subtopics with a relevant document. The norm is ndeval's. Chapelle's mean of ERR over
+    subtopics is this value times α·Σ_{i<=k} (1-α)^(i-1)/i.
 
     Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
     relevant document: 0.
@@ -384,9 +384,9 @@ class ERR_IA(DiscountedByRank, OverFull):  # noqa: N801 - the field's name
 
 
 class nERR_IA(DiscountedByRank, OverGreedy):  # noqa: N801 - the field's name
-    """Expected reciprocal rank over subtopics, over that of a greedy ideal.
+    """Expected reciprocal rank over subtopics, normalised by that of a greedy ideal ranking.
 
-        nERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), over the same of the greedy ideal
+        nERR-IA@k = Σ_{i<=k} (1/i) Σ_s J_s(i)·(1-α)^c_s(i), divided by this sum for the greedy ideal
 
     The ideal is that of alpha_nDCG.
 
@@ -429,9 +429,9 @@ class NRBP(DiscountedByPatience, OverFull):
 
 
 class nNRBP(DiscountedByPatience, OverGreedy):  # noqa: N801 - the field's name
-    """Novelty- and rank-biased precision, over that of a greedy ideal.
+    """Novelty- and rank-biased precision, normalised by that of a greedy ideal ranking.
 
-        nNRBP = Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i), over the same of the greedy ideal
+        nNRBP = Σ_i β^(i-1) Σ_s J_s(i)·(1-α)^c_s(i), divided by this sum for the greedy ideal
 
     The ideal is that of alpha_nDCG.
 
@@ -496,7 +496,7 @@ class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
 
     S is the number of subtopics with a relevant document. Without k, the divisor is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being inside. No relevant document: 0.
+    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
     Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
 
     >>> from gradely import evaluate
@@ -528,7 +528,7 @@ class StRecall(Diversity):
     S is the number of subtopics with a relevant document in the pool. It is also known as I-rec and, if subtopics are
     nuggets of an answer, as coverage.
 
-    Ties: per subtopic, the probability that a relevant document is inside. It is 1 - C(n-r, d)/C(n, d) if d of the n
+    Ties: per subtopic, the probability of a relevant document in the top k. It is 1 - C(n-r, d)/C(n, d) if d of the n
     documents of a tie group with r relevant ones fit into the top k. No relevant document: 0.
     Reference: Zhai, Cohen, Lafferty, Beyond independent relevance (2003), as strec in ndeval.
 

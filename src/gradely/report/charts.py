@@ -222,7 +222,7 @@ def plot(
 
     `leaderboard`: means with their intervals, one panel per measure. `queries`: the values of all runs on each query,
     or the difference of two runs, by the first measure. `curves`: nDCG by rank, and precision by recall. `ties`: how
-    far the order of tied documents moves each mean. `tau`: how similarly the measures rank the runs. The other
+    much the order of tied documents changes each mean. `tau`: how similarly the measures rank the runs. The other
     parameters are those of evaluate_runs. The method `save("figure.svg")` of the chart writes it to a file.
     """
     if kind not in KINDS:
