@@ -1,6 +1,7 @@
 """Queries of a run without judgments: the same notes and values however a run is read, and few names in memory."""
 
 from contextlib import nullcontext
+from importlib import import_module
 from itertools import product
 
 import numpy as np
@@ -59,7 +60,7 @@ def test_notes_and_values_are_those_of_a_dict(tmp_path, sizes, scattered, hashes
 @pytest.mark.parametrize("scattered", [False, True])
 @pytest.mark.parametrize(("policy", "kept"), [("qrels", 50), ("both", 50), ("run", 201)])
 def test_no_more_names_are_kept_than_needed(tmp_path, monkeypatch, sizes, scattered, policy, kept):
-    monkeypatch.setattr("gradely.data.locate.parts.EXAMPLES", 50)
+    monkeypatch.setattr(import_module("gradely.data.locate.parts"), "EXAMPLES", 50)
     (tmp_path / "run").write_text("".join(f"{q} Q0 {doc} 1 {score} t\n" for q, doc, score in rows(scattered)))
     qrels = read_qrels({query: labels for query, labels in QRELS.items() if query != "left"})
     with ways.fast(**sizes):
