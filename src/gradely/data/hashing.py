@@ -186,6 +186,44 @@ def is_among(key: Words, few: Words) -> Bools:
     return few[at] == key if len(few) else np.zeros(len(key), bool)
 
 
+def match_keys(key: Words, listed: Words) -> tuple[Ints, Ints]:
+    """Return all pairs of equal keys: their positions among the keys, ascending, and among the listed ones.
+
+    Some bits of a listed key determine its slot in a hash table. If two share a slot, one goes into the next round,
+    which uses other bits of the key.
+    """
+    rest = np.arange(len(listed))
+    at, matches = [np.zeros(0, np.int64)], [rest[:0]]
+    for top in (64, 56, 48, 40, 32):
+        bits = max(12, (8 * len(rest)).bit_length())
+        place, number = slots(listed, top - bits, bits), np.arange(len(rest), dtype=np.int32)
+        table = np.full(1 << bits, -1, np.int32)
+        table[place] = number
+        there = table[slots(key, top - bits, bits)]
+        line = np.flatnonzero(there >= 0)
+        line = line[listed[there[line]] == key[line]]
+        at.append(line)
+        matches.append(rest[there[line]])
+        lost = np.flatnonzero(table[place] != number)
+        if not len(lost):
+            break
+        listed, rest = listed[lost], rest[lost]
+    else:
+        line, match = _all_pairs(key, listed)
+        at.append(line)
+        matches.append(rest[match])
+    line, match = np.concatenate(at), np.concatenate(matches)
+    order = np.argsort(line, kind="stable")
+    return line[order], match[order]
+
+
+def _all_pairs(key: Words, listed: Words) -> tuple[Ints, Ints]:
+    """Return the same pairs in any order, for keys that many listed ones share."""
+    order = np.argsort(listed, kind="stable")
+    low, high = (np.searchsorted(listed[order], key, side) for side in ("left", "right"))
+    return np.repeat(np.arange(len(key)), high - low), order[ranges(low, high - low)]
+
+
 def compare_names(
     text: Bytes, start: Ints, stop: Ints, other: Bytes, other_start: Ints, other_stop: Ints
 ) -> np.ndarray:

@@ -11,8 +11,8 @@ from gradely.data.hashing import (
     find_repeated,
     hashes,
     is_among,
+    match_keys,
     ranges,
-    slots,
     token_hashes,
 )
 from gradely.data.ids import Bools, Bytes, Ints, Words, as_tokens
@@ -95,36 +95,9 @@ class Judgments:
         judged = query[query != UNKNOWN]
         if int((self.qrels.start[judged + 1] - self.qrels.start[judged]).sum()) > MANY * len(key):
             return self._search(query, size, key)
-        return self._match(judged, key)
-
-    def _match(self, queries: Ints, key: Words) -> tuple[Ints, Ints]:
-        """Find keys in a hash table of the judgments of these queries.
-
-        Some bits of its key determine the slot of a judgment. If two judgments share a slot, one goes into the next
-        round, which uses other bits of the key.
-        """
-        rows = self._rows(queries)
-        judged = self.key[rows]
-        lines, matches = [np.zeros(0, np.int64)], [rows[:0]]
-        for top in (64, 56, 48, 40, 32):
-            bits = max(12, (8 * len(rows)).bit_length())
-            place, number = slots(judged, top - bits, bits), np.arange(len(rows), dtype=np.int32)
-            table = np.full(1 << bits, -1, np.int32)
-            table[place] = number
-            there = table[slots(key, top - bits, bits)]
-            line = np.flatnonzero(there >= 0)
-            line = line[judged[there[line]] == key[line]]
-            lines.append(line)
-            matches.append(rows[there[line]])
-            lost = np.flatnonzero(table[place] != number)
-            if not len(lost):
-                break
-            judged, rows = judged[lost], rows[lost]
-        else:
-            line, row = _all_pairs(key, judged, rows)
-            lines.append(line)
-            matches.append(row)
-        return _by_line(np.concatenate(lines), np.concatenate(matches))
+        rows = self._rows(judged)
+        line, listed = match_keys(key, self.key[rows])
+        return line, rows[listed]
 
     def _rows(self, queries: Ints) -> Ints:
         """Return the rows of the judgments of some queries, each once."""
@@ -165,16 +138,3 @@ class Judgments:
             count[here] += 1
             here = here[(low + count)[here] < last[here]]
         return np.repeat(line, count), row[ranges(low, count)]
-
-
-def _all_pairs(key: Words, judged: Words, rows: Ints) -> tuple[Ints, Ints]:
-    """Return all pairs of lines and rows with the same key, for keys that many judgments share."""
-    order = np.argsort(judged, kind="stable")
-    low, high = (np.searchsorted(judged[order], key, side) for side in ("left", "right"))
-    return np.repeat(np.arange(len(key)), high - low), rows[order][ranges(low, high - low)]
-
-
-def _by_line(line: Ints, row: Ints) -> tuple[Ints, Ints]:
-    """Return both, sorted by line."""
-    order = np.argsort(line, kind="stable")
-    return line[order], row[order]
