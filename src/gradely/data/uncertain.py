@@ -139,16 +139,6 @@ def _note_scaled(name: str, total: Floats) -> list[str]:
     ]
 
 
-def judgments_of(labels: Mapping[str, Mapping[str, Any]], name: str) -> Qrels:
-    """Return the judgments of {query: {document: label}}, in which a label may be {label: probability}."""
-    try:
-        return Qrels.of(labels, name)
-    except DataError:
-        if not any(isinstance(value, Mapping) for docs in labels.values() for value in docs.values()):
-            raise
-    return UncertainQrels.of_labels(labels, name)
-
-
 def _entries(labels: Mapping[str, Mapping[str, Any]], name: str) -> Iterator[dict[float, float]]:
     """Yield {label: probability} of each document."""
     spoken, fraction = "", False

@@ -228,7 +228,7 @@ def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measur
     entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
     for entry in entries:
         joined = entry if isinstance(entry, str) and (entry is measures or "," in entry) else ""
-        if several := _split_names(joined):
+        if joined and (several := _split_names(joined)):
             raise MeasureError(f"{clip(joined)} is several measures: give a list, as in {several}")
     if not entries:
         raise MeasureError("no measure given: name one, like 'nDCG@10'")

@@ -77,7 +77,7 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
     out = Values()
     out.whole = {*map(type, values)} <= {int}
     for query, docs in values.items():
-        key = as_text(query, name)
+        key = query if isinstance(query, str) else as_text(query, name)
         if not key:
             raise DataError(f"{name}: the name of a query is missing ('')")
         if key in out:

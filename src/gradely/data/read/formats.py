@@ -61,7 +61,8 @@ def _open_json(source: Source, options: ReadOptions) -> Contents:
 
 
 def _is_json(source: Source) -> bool:
-    return re.match(rb"\s*(\{|\[\s*\{)", source.head) is not None
+    start = source.head.lstrip()
+    return start.startswith(b"{") or (start.startswith(b"[") and start[1:].lstrip().startswith(b"{"))
 
 
 def _open_json_lines(source: Source, options: ReadOptions) -> Contents:
@@ -116,7 +117,8 @@ def _is_ranks(source: Source) -> bool:
 
 def _is_letor(source: Source) -> bool:
     """True if the first line has a qid field, or numbered features without one."""
-    return re.match(rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)", source.head) is not None
+    pattern = rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)"
+    return b":" in source.head and re.match(pattern, source.head) is not None
 
 
 class Format(NamedTuple):

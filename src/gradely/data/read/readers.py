@@ -15,7 +15,7 @@ from gradely.data.read.responses import describe_failure, results_of
 from gradely.data.read.trec import read_weight_lines
 from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Run, Table, TableScores
-from gradely.data.uncertain import join_columns, judgments_of
+from gradely.data.uncertain import UncertainQrels, join_columns
 from gradely.errors import DataError, InputError, clip
 from gradely.settings import check_choice
 
@@ -82,10 +82,20 @@ def read_qrels(
         return join_columns(labels.chances, read_column)
     if isinstance(labels, Table):
         return labels.qrels(threads)
-    judgments = judgments_of(labels, name)
+    judgments = _judgments_of(labels, name)
     judgments.whole = getattr(labels, "whole", False)
     judgments.notes = [*getattr(labels, "notes", ()), *judgments.notes]
     return judgments
+
+
+def _judgments_of(labels: Mapping[str, Mapping[str, Any]], name: str) -> Qrels:
+    """Return the judgments of {query: {document: label}}, in which a label may be {label: probability}."""
+    try:
+        return Qrels.of(labels, name)
+    except DataError:
+        if not any(isinstance(value, Mapping) for docs in labels.values() for value in docs.values()):
+            raise
+    return UncertainQrels.of_labels(labels, name)
 
 
 def weigh_subtopics(qrels: Qrels, weights: Any) -> Qrels:

@@ -50,7 +50,7 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
     >>> results_of({"hits": [{"objectID": "d1"}]}), results_of({"d1": 2.5, "hits": 1.5})
     ([{'id': 'd1'}], None)
     """
-    if isinstance(response, dict) and not any(key in response for key in OUTSIDE):  # mostly {document: score}
+    if isinstance(response, dict) and response.keys().isdisjoint(OUTSIDE):  # mostly {document: score}
         return None
     if isinstance(response, PLAIN) or is_list(response):
         return None
