@@ -137,8 +137,14 @@ class GainBased(Graded):
         return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, Table) else gains
 
     def priority(self, batch: Batch) -> Array:
-        """Rank documents by gain."""
-        return self.retrieved_gains(batch)
+        """Rank documents by gain, which rises with relevance unless it is a table."""
+        return self.retrieved_gains(batch) if isinstance(self.gain, Table) else batch.grade
+
+    @property
+    def priority_key(self) -> object:
+        """Relevance alone, unless the gain is a table or the measure has a priority of its own."""
+        by_relevance = type(self).priority is GainBased.priority and not isinstance(self.gain, Table)
+        return Graded if by_relevance else self.key
 
     def degenerate(self, batch: Batch) -> Array:
         """True if no document of the pool has a positive gain; in a table, relevant documents may have none."""
