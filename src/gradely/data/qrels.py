@@ -13,7 +13,6 @@ from gradely.data.ids import Bools, Floats, Ints, Words
 from gradely.data.subtopics import JudgedSubtopics
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.kernel.batch import Levels
-from gradely.lazy import lazy
 from gradely.tables import count_of
 
 Pools: TypeAlias = tuple[Floats, Bools, dict[object, Any]]
@@ -94,17 +93,17 @@ class Qrels:
         """The label of each judgment."""
         return self._grade
 
-    @lazy
+    @cached_property
     def index(self) -> dict[str, int]:
         """The position of each query in `queries`."""
         return {query: i for i, query in enumerate(self.queries)}
 
-    @lazy
+    @cached_property
     def levels(self) -> Levels:
         """The labels; calling it returns the distinct positive ones, ascending."""
         return Levels(self.grade, by_subtopic=self.subtopics is not None)
 
-    @lazy
+    @cached_property
     def sizes(self) -> Ints:
         """The number of judgments of each query."""
         return self.start[1:] - self.start[:-1]

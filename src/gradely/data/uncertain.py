@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cached_property
 from itertools import chain
 from numbers import Real
 from typing import Any, NoReturn
@@ -14,7 +15,6 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.qrels import Qrels
 from gradely.errors import DataError, GradelyError, clip
 from gradely.kernel.batch import Levels
-from gradely.lazy import lazy
 from gradely.tables import count_of
 
 ROUNDING = 0.01
@@ -95,12 +95,12 @@ class UncertainQrels(Qrels):
             f"{self.name}: labels are probabilities, {supported}; {function} needs one label for each document"
         )
 
-    @lazy
+    @cached_property
     def levels(self) -> Levels:
         """The labels that occur; calling it returns the positive ones, ascending."""
         return Levels(self.scale, uncertain=True)
 
-    @lazy
+    @cached_property
     def possible(self) -> Qrels:
         """Qrels in which the documents of a query are the distinct labels that its documents may have."""
         found: Bools = np.zeros((len(self), len(self.scale)), bool)

@@ -160,9 +160,11 @@ class Evaluations(Result, Mapping[str, Scores]):
     def notes_at(self, digits: int) -> list[Note]:
         """Return the notes on means with this number of decimals; on ties and labels only if a printed mean changes."""
         if digits not in self._notes:
-            ranges = merge_ranges(self.label_ranges, min(digits, DIGITS))
-            shares = {} if self.label_ranges else {name: scores.unjudged_share for name, scores in self._scores.items()}
-            self._notes[digits] = [*note_runs(self._scores, digits), *ranges, *merge_shares(shares), *self.unbounded]
+            if self.label_ranges:
+                holes = merge_ranges(self.label_ranges, min(digits, DIGITS))
+            else:
+                holes = merge_shares({name: scores.unjudged_share for name, scores in self._scores.items()})
+            self._notes[digits] = [*note_runs(self._scores, digits), *holes, *self.unbounded]
         return self._notes[digits]
 
     def as_dict(self) -> dict[str, Any]:

@@ -373,7 +373,9 @@ def describe_highest(qrels: Qrels, measures: Iterable[str]) -> str | None:
 
 def _note_segmentless(evaluation: "Evaluation") -> list[Note]:
     segments, queries = evaluation.qrels.segments, evaluation.queries
-    lacking = [] if segments is None else [query for query in queries if query not in segments]
+    if segments is None:
+        return []
+    lacking = [query for query in queries if query not in segments]
     return note_names("segments", len(lacking), len(queries), "query", "{have} no segment", lacking)
 
 

@@ -96,16 +96,16 @@ class Evaluation:
     @lazy
     def table(self) -> Floats:
         """The values, [queries that count, measures]."""
-        values = self._fill_empty(self._measured[0], np.arange(len(self.qrels)))
+        values = self._measured[0]
+        if self.settings.empty == "one":
+            values = self._fill_empty(values, np.arange(len(self.qrels)))
         if self.settings.queries == "qrels":
             return values
         worth = 1.0 if self.settings.empty == "one" else 0.0
         return np.vstack([values[self.judged_queries], np.full((len(self.unjudged), values.shape[1]), worth)])
 
     def _fill_empty(self, values: Floats, queries: Ints) -> Floats:
-        """Return values [these queries, measures]; with empty="one", 1 for queries without relevant documents."""
-        if self.settings.empty != "one":
-            return values
+        """Return values [these queries, measures], with 1 for queries without relevant documents."""
         empty = np.stack([flags[queries] for flags in self.degenerate.values()], axis=1)
         return np.where(empty, 1.0, values)
 
@@ -216,13 +216,15 @@ class Evaluation:
         """Return the range of each mean over the orders of ties, for measures that depend on the order."""
         if isinstance(self.qrels, UncertainQrels):
             return []
-        moves = np.zeros(len(self.qrels), bool)
+        moves = np.zeros_like(self.hits.answered)
         moves[self.measured_hits.query[self.measured_hits.tied > 1]] = True
         tied = self.judged_queries[moves[self.judged_queries]]
         if not len(tied):
             return []
         blocks = Blocks(self.qrels, self.measured_hits._replace(place=None).select(moves[self.measured_hits.query]))
-        low, high = (self._fill_empty(values, tied) for values in measure_extremes(blocks, tied, self.measures))
+        low, high = measure_extremes(blocks, tied, self.measures)
+        if self.settings.empty == "one":
+            low, high = self._fill_empty(low, tied), self._fill_empty(high, tied)
         moved = np.count_nonzero(high - low > SAME, axis=0)
         at, size = np.searchsorted(self.judged_queries, tied), len(self.queries)
         table = self.table
