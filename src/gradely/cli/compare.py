@@ -8,7 +8,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, Request
 from gradely.cli.output import OutputOptions, check_output, write_file, write_result
-from gradely.cli.report import PageOptions, page_options
+from gradely.cli.report import PageOptions, command_line, page_options
 from gradely.comparison.compare import compare
 from gradely.comparison.groups import Groups, match_files
 from gradely.comparison.pairwise import FAMILIES
@@ -112,7 +112,7 @@ def command(
             **design,
             **request.keywords,
         )
-        html = comparison.to_html(**texts._asdict(), command=texts.command) if page else ""
+        html = comparison.to_html(**texts._asdict(), command=command_line()) if page else ""
     if page:
         write_file(html.encode(), page)
     write_result(comparison.view(pairs=pairs, influence=influence), output)

@@ -19,11 +19,6 @@ class PageOptions(NamedTuple):
     queries_text: str | None
     docs_text: str | None
 
-    @property
-    def command(self) -> str:
-        """The command line that wrote the page."""
-        return command_line()
-
 
 def command_line() -> str:
     """Return the command line as the user typed it."""
@@ -58,8 +53,8 @@ def command(request: Request, *, path: str, title: str | None, texts: PageOption
     many = count_of(len(data.runs), "run")
     with data.bar() as bar:
         comparison = compare(data.qrels, data.runs, data.measures, details=True, progress=bar, **request.keywords)
-        about = texts._asdict() | {"command": texts.command}
-        page = comparison.to_html(title or f"Evaluation of {many}", **about).encode()
+        about = title or f"Evaluation of {many}"
+        page = comparison.to_html(about, **texts._asdict(), command=command_line()).encode()
     write_file(page, path)
     say_beside(())
     say(f"{plain_line(path)}: {len(page) / 1e6:.1f} MB, {many}; open it in a browser\n")

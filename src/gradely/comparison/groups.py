@@ -417,7 +417,11 @@ class Systems(Result):
         if not any(pair.shares for pair in self._pairs):
             return None
         rows: list[list[Cell]] = [
-            [pair.measure, pair.first, pair.second, *map(_percent, pair.shares or [None] * 3), _decimal(pair.freedom)]
+            [
+                *(pair.measure, pair.first, pair.second),
+                *(None if share is None else f"{100 * share:.0f} %" for share in pair.shares or [None] * 3),
+                None if pair.freedom is None else f"{pair.freedom:.1f}",
+            ]
             for pair in self._pairs
         ]
         return Table(["measure", "first", "second", *Shares._fields, "freedom"], rows)
@@ -447,11 +451,3 @@ class Systems(Result):
             for pair in self._pairs
         ]
         return self.entry() | {"pairs": pairs}
-
-
-def _percent(share: float | None) -> str | None:
-    return None if share is None else f"{100 * share:.0f} %"
-
-
-def _decimal(freedom: float | None) -> str | None:
-    return None if freedom is None else f"{freedom:.1f}"

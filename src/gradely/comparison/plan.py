@@ -187,19 +187,20 @@ def plan(
 
     Each number of queries has an interval at the level 1 - `alpha`, since effect and deviation are estimates.
     """
-    _check(power, difference)
+    if not 0 < power < 1:
+        raise DataError(f"power must be a number between 0 and 1, like 0.8; found {power!r}")
     check_choice("correction", correction, PLANNED)
+    wanted = parse_all(measures)
+    _check_difference(difference, wanted.values())
     policy, only = split_queries(queries)
     settings = Settings(
         ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern
     )
     named = name_runs(runs)
     design = Design(alpha=alpha).settle(baseline, named)
-    wanted = parse_all(measures)
     judgments = read_selected(
         qrels, settings, columns, only=only, exclude=exclude, weights=weights, subtopics=need_subtopics(wanted)
     )
-    _check_reach(difference, wanted.values())
     opened = open_runs(named, columns, settings)
     board = Leaderboard(evaluate_all(judgments, opened, wanted, settings, progress))
     return plan_pairs(board.pairwise(design), difference, power, correction, board.notes)
@@ -252,18 +253,15 @@ def _note_beyond(beyond: list[str], rows: list[Planned]) -> list[Note]:
     return [Note("beyond", len(beyond), len(rows), text + ", ".join(beyond[:5]))] if beyond else []
 
 
-def _check(power: float, difference: float | None) -> None:
-    if not 0 < power < 1:
-        raise DataError(f"power must be a number between 0 and 1, like 0.8; found {power!r}")
-    if difference is not None and not (difference > 0 and isfinite(difference)):
+def _check_difference(difference: float | None, measures: Iterable[Measure]) -> None:
+    """Refuse a difference to plan for that is not above 0, or that a measure cannot have."""
+    if difference is None:
+        return
+    if not (difference > 0 and isfinite(difference)):
         raise DataError(f"the difference to plan for must be a number above 0, like 0.02; found {difference!r}")
-
-
-def _check_reach(difference: float | None, measures: Iterable[Measure]) -> None:
-    """Refuse a difference to plan for that a measure cannot have."""
     for measure in measures:
         span = measure.bounds[1] - measure.bounds[0]
-        if difference is not None and difference > span:
+        if difference > span:
             raise DataError(
                 f"{measure} cannot differ by more than {span:g}: no queries show a difference of {difference:g}"
             )

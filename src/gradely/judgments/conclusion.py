@@ -36,7 +36,8 @@ def _conclude_pair(runs: ByJudge) -> str:
     up, down = signs > 0, signs < 0
     if runs.order_depends[0, 0]:
         better, worse = (
-            f"by {_count(flags, 'judge')} (significantly by {int((flags & sure).sum())})" for flags in (up, down)
+            f"by {count_of(int(flags.sum()), 'judge')} (significantly by {int((flags & sure).sum())})"
+            for flags in (up, down)
         )
         return (
             f"The conclusion depends on the judge: by {measure}, {first} is better than {second} {better}, and worse "
@@ -96,10 +97,6 @@ def _list_best(best: dict[str, int], judges: int) -> str:
     names = [f"{name} by {count_of(count, 'judge')}" for name, count in best.items()]
     tied = " (tied runs all count)" if sum(best.values()) > judges else ""
     return f"the best run is {list_names(names)}{tied}"
-
-
-def _count(flags: np.ndarray, noun: str) -> str:
-    return count_of(int(flags.sum()), noun)
 
 
 def _all(flags: np.ndarray, count: int) -> str:

@@ -141,7 +141,7 @@ def check_size(n: int, total: int) -> None:
         raise DataError(f"cannot draw {n:,} of {total:,} queries: judge all of them, or draw fewer")
 
 
-def draw(names: list[str], n: int, seed: int) -> list[str]:
+def draw(names: list[str], n: int, seed: int | tuple[int, int]) -> list[str]:
     """Return n of the sorted names, drawn without replacement, in sorted order."""
     at = np.random.default_rng(seed).permutation(len(names))[:n]
     return sorted(names[i] for i in at.tolist())
@@ -172,9 +172,4 @@ def draw_by_segment(qrels: Qrels, n: int, seed: int) -> list[str]:
         open_parts = [part for part in parts if sizes[part] < len(names[part])]
         most = max(open_parts, key=lambda part: (shares[part] - sizes[part], part))
         sizes[most] += 1
-    return sorted(query for i, part in enumerate(parts) for query in _draw_part(names[part], sizes[part], seed, i))
-
-
-def _draw_part(names: list[str], n: int, seed: int, part: int) -> list[str]:
-    at = np.random.default_rng((seed, part)).permutation(len(names))[:n]
-    return [names[i] for i in at.tolist()]
+    return sorted(query for i, part in enumerate(parts) for query in draw(names[part], sizes[part], (seed, i)))

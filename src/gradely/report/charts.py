@@ -137,10 +137,15 @@ def _curve(x: Any, y: str, numbers: list[str], words: str) -> Chart:
     return chart(others + selection.encode(color=alt.Color("role:N", scale=scale, legend=None)), words)
 
 
-def correlation(rows: Rows, size: int) -> Chart:
+def correlation(names: list[str], taus: list[list[float | None]]) -> Chart:
     """Return a chart of Kendall's τ between the rankings of runs by each pair of measures."""
     alt = altair()
-    base = alt.Chart(_rows(rows), width="container", height=36 * size).encode(
+    rows = [
+        {"first": first, "second": second, "tau": tau}
+        for second, row in zip(names, taus, strict=True)
+        for first, tau in zip(names, row, strict=True)
+    ]
+    base = alt.Chart(_rows(rows), width="container", height=36 * len(names)).encode(
         x=alt.X("first:N", sort=None, title=None, axis=alt.Axis(labelAngle=-45)),
         y=alt.Y("second:N", sort=None, title=None),
     )

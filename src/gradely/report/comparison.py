@@ -2,7 +2,6 @@
 
 import inspect
 import os
-from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -85,36 +84,23 @@ def page(
         depth=rankings.depth,
         rows=_query_rows(data),
         command=command,
-        files=_files(comparison.runs),
+        files={name: os.fspath(run) for name, run in comparison.runs.items() if isinstance(run, str | os.PathLike)},
         versions=versions(),
         board=board,
         names=data["runs"],
         grades=_grades(board.qrels.grade),
         queries=len(board.qrels),
         cards=[card(name, measure) for name, measure in board.measures.items()],
-        **_about_tests(comparison),
+        caption=comparison.caption(),
+        summary=comparison.summary(),
+        answers=list(comparison.answers().values()),
+        notes=[str(note) for note in comparison.notes_with_means],
+        level=f"{100 * (1 - pairwise.design.alpha):g} %",
+        pair_rows=_pair_rows(pairwise),
+        pairs=len(pairwise.pairs),
+        power=pairwise.power(),
+        alpha=pairwise.design.alpha,
     )
-
-
-def _about_tests(comparison: "Comparison") -> dict[str, Any]:
-    """Return the variables of the template about the tests."""
-    pairwise = comparison.pairwise
-    return {
-        "caption": comparison.caption(),
-        "summary": comparison.summary(),
-        "answers": list(comparison.answers().values()),
-        "notes": [str(note) for note in comparison.notes_with_means],
-        "level": f"{100 * (1 - pairwise.design.alpha):g} %",
-        "pair_rows": _pair_rows(comparison),
-        "pairs": len(pairwise.pairs),
-        "power": pairwise.power(),
-        "alpha": pairwise.design.alpha,
-    }
-
-
-def _files(runs: Mapping[str, Any]) -> dict[str, str]:
-    """Return the files of the runs that were given as files."""
-    return {name: os.fspath(run) for name, run in runs.items() if isinstance(run, str | os.PathLike)}
 
 
 def script() -> str:
@@ -149,11 +135,10 @@ def _texts_of(texts: dict[str, str], ids: Any) -> list[str] | None:
     return [texts.get(key, "") for key in ids] if texts else None
 
 
-def _pair_rows(comparison: "Comparison") -> list[tuple[int, int, Pair]]:
+def _pair_rows(pairwise: Pairwise) -> list[tuple[int, int, Pair]]:
     """Return the first pairs by the first measure, each with the indices of its runs."""
-    first, second = comparison.pairwise.pairs
-    rows = zip(first.tolist(), second.tolist(), comparison.pairwise.rows(), strict=False)
-    return list(islice(rows, min(PAIRS, len(comparison.pairwise.pairs))))
+    rows = zip(*(side.tolist() for side in pairwise.pairs), pairwise.rows(), strict=False)
+    return list(islice(rows, min(PAIRS, len(pairwise.pairs))))
 
 
 def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
@@ -211,13 +196,8 @@ def _charts(board: Leaderboard, pairwise: Pairwise, taus: Taus) -> dict[str, Cha
     if len(pairwise.pairs) > 1:
         drawings["levels"] = charts.levels(_levels(pairwise), pairwise.design.alpha)
     if taus:
-        drawings["correlation"] = charts.correlation(_tau_rows(list(board.measures), taus), len(taus))
+        drawings["correlation"] = charts.correlation(list(board.measures), taus)
     return drawings
-
-
-def _tau_rows(names: list[str], taus: Taus) -> list[dict[str, Any]]:
-    cells = ((i, j, tau) for i, row in enumerate(taus) for j, tau in enumerate(row))
-    return [{"first": names[j], "second": names[i], "tau": tau} for i, j, tau in cells]
 
 
 def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
