@@ -514,16 +514,19 @@ CONTRAST = """(() => {
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.fixture(params=["light", "dark"])
+def scheme(browser, request):
+    """Show pages in light or in dark mode."""
+    features = [{"name": "prefers-color-scheme", "value": request.param}]
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+    yield
+    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+
+
 def test_significant_cells_stand_out_more_than_others(demo, browser, scheme):  # noqa: F811
     """In dark mode the others glowed, and these receded."""
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    try:
-        browser.open(demo[0] / "page.html")
-        better, maybe_better, worse, maybe_worse = browser.ask(CONTRAST)
-    finally:
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.open(demo[0] / "page.html")
+    better, maybe_better, worse, maybe_worse = browser.ask(CONTRAST)
     assert better > 2 * maybe_better and worse > 2 * maybe_worse
 
 
@@ -558,16 +561,10 @@ ROW_LINES = """\
 """
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_row_lines_go_on_in_the_column_that_stays(demo, browser, scheme):  # noqa: F811
     """They skipped in the sticky column of a table that is scrolled sideways."""
-    features = [{"name": "prefers-color-scheme", "value": scheme}]
-    browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-    try:
-        browser.open(demo[0] / "page.html", width=700)
-        rows = browser.ask(ROW_LINES)
-    finally:
-        browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    browser.open(demo[0] / "page.html", width=700)
+    rows = browser.ask(ROW_LINES)
     assert {"leaders", "matrix-table", "pair"} <= {table for table, *_ in rows}
     assert [row for row in rows if row[1] != row[2]] == []
     for _, line, _, position, ground, colour in rows:

@@ -642,21 +642,17 @@ class Suite(Result):
     def _note_few(self) -> list[Note]:
         """Note the limits of one or two collections."""
         pairs = [pair for pair in self.pairs if pair.measure == self.measures[0]]
-        one = [pair for pair in pairs if pair.collections == 1]
-        two = [pair for pair in pairs if pair.collections == 2]
+        limits = {
+            "one": "one collection in common: the verdict is about its queries, and says nothing about other "
+            "collections",
+            "two": "two collections in common, so t has one degree of freedom: only a difference that is nearly "
+            "the same on both can be significant",
+        }
         notes = []
-        if one:
-            text = (
-                f"{_count_pairs(one, pairs)} one collection in common: the verdict is about its queries, and says "
-                "nothing about other collections"
-            )
-            notes.append(Note("one", len(one), len(pairs), text))
-        if two:
-            text = (
-                f"{_count_pairs(two, pairs)} two collections in common, so t has one degree of freedom: only a "
-                "difference that is nearly the same on both can be significant"
-            )
-            notes.append(Note("two", len(two), len(pairs), text))
+        for count, (kind, text) in enumerate(limits.items(), 1):
+            some = [pair for pair in pairs if pair.collections == count]
+            if some:
+                notes.append(Note(kind, len(some), len(pairs), f"{_count_pairs(some, pairs)} {text}"))
         return notes
 
     def _note_tests(self) -> list[Note]:

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradely.errors import DataError, MeasureError
-from gradely.evaluation.evaluate import Progress, ignore
 from gradely.evaluation.label_bounds import LabelRanges, bound_labels
 from gradely.judgments.holes import Holes, OpenPair, Unjudged
 from gradely.report import charts
@@ -38,12 +37,12 @@ class AboutHoles(NamedTuple):
         return charts.label_ranges(self.rows, self.measure)
 
 
-def about_holes(comparison: "Comparison", names: list[str], progress: Progress = ignore) -> AboutHoles | None:
+def about_holes(comparison: "Comparison", names: list[str]) -> AboutHoles | None:
     """Return the section by the first measure that has ranges; `names` are the names of the runs on the page.
 
     Return None if there is no such measure, if the settings support no ranges, or if all documents are judged.
     """
-    found = _find(comparison, progress)
+    found = _find(comparison)
     if found is None or not any(found.unjudged.values()):
         return None
     board = comparison.board
@@ -63,11 +62,11 @@ def about_holes(comparison: "Comparison", names: list[str], progress: Progress =
     )
 
 
-def _find(comparison: "Comparison", progress: Progress) -> LabelRanges | None:
+def _find(comparison: "Comparison") -> LabelRanges | None:
     board = comparison.board
     for name, measure in board.measures.items():
         try:
-            return bound_labels(board.qrels, comparison.opened, {name: measure}, board.settings, progress=progress)
+            return bound_labels(board.qrels, comparison.opened, {name: measure}, board.settings)
         except MeasureError:
             continue
         except DataError:  # these settings support no ranges
