@@ -6,14 +6,14 @@ from typing import Any, NamedTuple
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, InputOptions, Inputs, Request, choose_measures, show_progress
+from gradely.cli.options import FILE, InputOptions, Request, choose_measures, show_progress
 from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
 from gradely.cli.suite import files_of, open_suite, sizes_of
 from gradely.comparison.gate import Gate, find_saved, gate, keep_scores
 from gradely.comparison.suite import read_suite, suite
+from gradely.comparison.suite_gate import SuiteGate
 from gradely.comparison.tests import ALONE, CORRECTIONS, RESAMPLES
 from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
-from gradely.data import Qrels
 from gradely.errors import InputError
 from gradely.measures.names import parse
 from gradely.settings import Correction
@@ -110,10 +110,17 @@ def command(
     if collections is not None:
         if qrels is None:
             raise click.UsageError(f"name the new system: gradely gate --suite {collections} NEW", context)
-        return gate_on_suite(context, files, collections, qrels, new, baseline, policies, output, **options_of_runs)
-    if qrels is None or new is None:
+        arguments = (context, files, collections, qrels, new, baseline, policies, output)
+        verdict: Verdicts | None = gate_on_suite(*arguments, **options_of_runs)
+    elif qrels is None or new is None:
         raise click.UsageError("name the new run after the qrels: gradely gate QRELS NEW --baseline OLD", context)
-    return gate_on_runs(context, files, qrels, new, baseline, policies, output, **options_of_runs)
+    else:
+        verdict = gate_on_runs(context, files, qrels, new, baseline, policies, **options_of_runs)
+    if verdict is None:
+        return 0
+    files.write(verdict)
+    write_result(verdict, output)
+    return 0 if verdict.passed else 1
 
 
 class Files(NamedTuple):
@@ -149,7 +156,6 @@ def gate_on_runs(
     new: str,
     baseline: str | None,
     policies: dict[str, Any],
-    output: OutputOptions,
     *,
     measures: tuple[str, ...],
     drops: tuple[str, ...],
@@ -158,8 +164,8 @@ def gate_on_runs(
     inputs: InputOptions,
     judge: str | None,
     **design: Any,
-) -> int:
-    """Compare two runs, or one run with its floors, and return the exit code."""
+) -> Gate | None:
+    """Compare two runs, or one run with its floors; without either, save the scores of the run, and return None."""
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
         raise click.UsageError(f"a gate takes only one run, NEW; found also {' '.join(context.args)}{hint}", context)
@@ -180,17 +186,19 @@ def gate_on_runs(
     data = data._replace(qrels=human or data.qrels)
     if len(data.runs) != len(paths):
         raise InputError("give one --feature: a gate is about one run")
-    if baseline is None and not floors:
-        return save_first(request, data, labels, str(files.save))
     run, *older = data.runs.values()
+    if baseline is None and not floors:
+        path = str(files.save)
+        with data.bar() as bar:
+            scores = keep_scores(data.qrels, run, data.measures, progress=bar, judge=labels, **request.keywords)
+        write_file(scores.text().encode(), path)
+        say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
+        return None
     kept = names if measures or baseline is not None or files.save else None
     with data.bar() as bar:
         old = older[0] if older else earlier
         keywords = limits | design | request.keywords
-        verdict = gate(data.qrels, run, old, kept, floors=floors, progress=bar, judge=labels, **keywords)
-    files.write(verdict)
-    write_result(verdict, output)
-    return 0 if verdict.passed else 1
+        return gate(data.qrels, run, old, kept, floors=floors, progress=bar, judge=labels, **keywords)
 
 
 SUITED = {
@@ -200,8 +208,6 @@ SUITED = {
     *("ascending", "split"),
 }
 """the options that a gate on a suite supports; the others are about single files, or about queries"""
-INSTEAD = {"save": "keep the runs of a system that passed, and list them in FILE as the baseline"}
-"""alternatives to options that a gate on a suite does not support"""
 
 
 def gate_on_suite(
@@ -224,12 +230,13 @@ def gate_on_suite(
     correction: Correction,
     inputs: InputOptions,
     **_: Any,
-) -> int:
-    """Compare two systems over the collections of a suite, and return the exit code."""
+) -> SuiteGate:
+    """Compare two systems over the collections of a suite."""
     for parameter in context.command.params:
         given = context.get_parameter_source(str(parameter.name)) == click.core.ParameterSource.COMMANDLINE
         if given and parameter.name not in SUITED:
-            hint = f": {INSTEAD[parameter.name]}" if parameter.name in INSTEAD else ""
+            instead = ": keep the runs of a system that passed, and list them in FILE as the baseline"
+            hint = instead if parameter.name == "save" else ""
             raise click.UsageError(f"{parameter.opts[0]} is not for a --suite{hint}", context)
     if more is not None:
         told = f"; the qrels are those of {listed}, so give NEW alone"
@@ -248,20 +255,7 @@ def gate_on_suite(
         opened = open_suite(file, inputs.for_measures(every), policies["threads"])
         keywords = policies | inputs.keywords
         found = suite(opened, names, alpha=alpha, correction=correction, progress=bar, **keywords)
-    verdict = found.gate(new, old, floors=floors, strict=strict, undecided=undecided, **limits)
-    files.write(verdict)
-    write_result(verdict, output)
-    return 0 if verdict.passed else 1
-
-
-def save_first(request: Request, data: Inputs, labels: Qrels | None, path: str) -> int:
-    """Save the scores of the only run, to be the first baseline, and return the exit code."""
-    (run,) = data.runs.values()
-    with data.bar() as bar:
-        scores = keep_scores(data.qrels, run, data.measures, progress=bar, judge=labels, **request.keywords)
-    write_file(scores.text().encode(), path)
-    say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
-    return 0
+    return found.gate(new, old, floors=floors, strict=strict, undecided=undecided, **limits)
 
 
 def read_drops(drops: tuple[str, ...], margins: tuple[str, ...], names: Mapping[str, Any]) -> dict[str, Any]:

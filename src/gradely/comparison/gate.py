@@ -719,12 +719,11 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
     beyond, losses = _beyond(pairwise, limits), np.count_nonzero(by_query > 0, axis=0)
     if judged is not None:
         allowed, found = np.array([*limits.values()]), judged.together
-        down = found._replace(difference=-found.difference)
         ends = _cut(pairwise, found.intervals(1 - 2 * design.alpha))
         deviation = np.nan_to_num(found.error) * np.sqrt(queries)
         apart = np.abs(pairwise.means[:, 1] - pairwise.means[:, 0]) > SAME  # perhaps by the judge's labels alone
         moves = np.asarray(by_query.any(axis=0) | (np.abs(found.difference) > SAME) | apart)
-        return Drops(found.difference, *ends, found.p_above(allowed), down.p_above(-allowed), moves, losses, deviation)
+        return Drops(found.difference, *ends, found.p_above(allowed), found.p_below(allowed), moves, losses, deviation)
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
     reach = t_upper(design.alpha, queries - 1) if tested else np.nan
