@@ -239,15 +239,6 @@ def test_whole_numbers_are_written_in_digits(kind):
     assert write(np.array(numbers, kind), "run").names() == list(map(str, numbers))
 
 
-@pytest.mark.parametrize(("factor", "most"), [(0x9E3779B97F4A7C15, 3), (0, 100)])
-def test_repeated_ids_are_left_out_and_no_other(monkeypatch, factor, most):
-    """By hashes that differ, and by one that all share."""
-    mixed = np.uint64(factor)
-    monkeypatch.setattr(columns, "hashes", lambda text, start, stop: text[start].astype(np.uint64) * mixed)
-    left = columns.leave_out_repeats(ids.from_objects(["a", "bb", "a", "c", "bb"] * 20, "run")).names()
-    assert list(dict.fromkeys(left)) == ["a", "bb", "c"] and len(left) <= most
-
-
 def test_ids_are_stretches_of_a_text():
     text = np.frombuffer(b"\n" * PAD + b"abcd" + b"\n" * PAD, np.uint8)
     assert Ids(text, np.array([PAD, PAD + 1]), np.array([PAD + 1, PAD + 4])).names() == ["a", "bcd"]

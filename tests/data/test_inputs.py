@@ -145,7 +145,6 @@ def test_standard_input(monkeypatch, file):
         (QRELS, {"1": {None: 0.5}}, "missing"),
         (QRELS, 3, "cannot be read from int"),
         (None, RUN, "cannot be read from NoneType"),
-        (QRELS, pd.DataFrame({"qid": ["1"], "docno": ["d1"]}), "no score column among"),
         (QRELS, pd.DataFrame({"a": ["1"], "docno": ["d1"], "score": [1]}), "no query column among 'a'"),
         (QRELS, pd.DataFrame({"qid": ["1"], "docno": [None], "score": [1]}), "missing values"),
         (QRELS, pd.DataFrame({"qid": [], "docno": [], "score": []}), "no rows"),

@@ -267,13 +267,6 @@ def test_a_seed_is_a_whole_number(seed):
             evaluate_arrays(row([1, 1]), row([0, 1]), ["RR"], **flat, ties="random", seed=seed)
 
 
-def test_arrays_have_no_names():
-    with pytest.raises(DataError, match="document id"):
-        from_arrays([1], [1], ties="trec")
-    with pytest.raises(DataError, match="use one of"):
-        from_arrays([1], [1], ties="alphabetic")
-
-
 def test_what_is_masked_may_be_anything():
     batch = from_arrays([1, float("nan")], [1, float("nan")], [True, False])
     assert gradely.AP()(batch).tolist() == [1]

@@ -83,11 +83,17 @@ def test_the_seed_is_0_unless_said(make):
         lambda: gradely.from_groups([0.5], [1], group=[1], ties="trec"),
         lambda: gradely.from_arrays([[0.5]], [[1]], ties="trec"),
         lambda: gradely.evaluate_arrays([[0.5]], [[1]], ["RR"], ties="trec"),
+        lambda: gradely.as_function("RR", ties="trec"),
     ],
 )
 def test_ties_by_name_are_refused_where_there_are_no_names(call):
-    with pytest.raises(DataError, match="trec"):
+    with pytest.raises(DataError, match="orders by document id, which arrays do not have"):
         call()
+
+
+def test_unknown_policies_are_refused():
+    with pytest.raises(DataError, match="use one of"):
+        gradely.from_arrays([1], [1], ties="alphabetic")
 
 
 # Groups

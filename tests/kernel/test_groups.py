@@ -71,16 +71,6 @@ def test_queries_may_stand_in_any_order(name, kind):
     same(found, expected)
 
 
-def test_contiguous_queries_equal_groups():
-    sizes = [size for size in SIZES if size]
-    qid = np.repeat([5, 1, 9, 2, 7, 3], sizes)
-    for ties in TIES:
-        groups, ids = (
-            evaluate_arrays(SCORES, LABELS, MEASURES, **how, ties=ties) for how in ({"group": sizes}, {"qid": qid})
-        )
-        same(groups, ids)
-
-
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.lists(st.tuples(st.integers(0, 2), st.integers(0, 3)), min_size=1, max_size=6), min_size=1, max_size=8)

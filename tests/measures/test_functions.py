@@ -9,25 +9,13 @@ import numpy as np
 import pytest
 
 import gradely
-from gradely import DataError, MeasureError, as_function, evaluate_arrays, from_arrays
+from gradely import DataError, as_function, evaluate_arrays, from_arrays
 from gradely.kernel.batch import Levels
 from gradely.measures import base, gap, searched_measure
 from gradely.measures.gap import Population
 from tests.cases import CASES
 from tests.kernel.test_arrays import LABELS, SCORES
-from tests.kernel.test_fixed import LEVELS, WITHOUT_SHAPE, close
-
-
-def test_ties_by_document_id_are_refused():
-    with pytest.raises(DataError, match="orders by document id, which arrays do not have"):
-        as_function(["AP"], ties="trec")
-
-
-@pytest.mark.parametrize("name", WITHOUT_SHAPE)
-def test_what_has_no_fixed_shape_is_measured_all_the_same(name):
-    assert evaluate_arrays(SCORES["untied"], LABELS, [name])[name].shape == (6,)
-    with pytest.raises(MeasureError, match="no formula of fixed shape"):
-        as_function([name])
+from tests.kernel.test_fixed import LEVELS, close
 
 
 def test_random_orders_are_those_of_the_same_seed():
@@ -38,12 +26,6 @@ def test_random_orders_are_those_of_the_same_seed():
 def test_labels_that_are_all_0_give_0():
     values = as_function(["NDCNG", "DCG(relevance='max')"])(np.array([[2.0, 1.0]]), np.array([[0, 0]]))
     assert [value.tolist() for value in values.values()] == [[0], [0]]
-
-
-def test_two_blocks_of_rows_are_put_together(monkeypatch):
-    whole = as_function(["AP", "muAP"])(SCORES["tied"], LABELS)
-    monkeypatch.setattr("gradely.measures.function.BLOCK", SCORES["tied"].size // 2)
-    close(as_function(["AP", "muAP"])(SCORES["tied"], LABELS), whole, atol=0)
 
 
 @pytest.mark.parametrize("ties", ["best", "worst"])
