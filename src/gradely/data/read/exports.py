@@ -339,12 +339,7 @@ ONE_QUERY = "it answers one query only: give {query: response}, with a name for 
 
 EXPORTS = (
     Export("a table in one object", _is_table, label=TABLE, score=TABLE),
-    Export(
-        "a dict of data sets or tables",
-        _are_tables,
-        label=ONE_TABLE,
-        score=ONE_TABLE,
-    ),
+    Export("a dict of data sets or tables", _are_tables, label=ONE_TABLE, score=ONE_TABLE),
     Export(
         "a request of _rank_eval",
         lambda content: _maps(content, requests=list) and all(_maps(one, ratings=list) for one in content["requests"]),
@@ -370,24 +365,14 @@ EXPORTS = (
         label=JUDGED,
         score=ONE_QUERY,
     ),
-    Export(
-        "a list of responses to searches",
-        _are_responses,
-        label=JUDGED,
-        score=NO_IDS,
-    ),
+    Export("a list of responses to searches", _are_responses, label=JUDGED, score=NO_IDS),
     Export(
         "a file of ratings of the Rated Ranking Evaluator",
         _is_rre,
         label=_rre_ratings,
         score="give the retrieved documents",
     ),
-    Export(
-        "a result of MTEB",
-        lambda content: _maps(content, mteb_version=str),
-        label=MEANS,
-        score=MEANS,
-    ),
+    Export("a result of MTEB", lambda content: _maps(content, mteb_version=str), label=MEANS, score=MEANS),
     Export(
         "a dataset of LlamaIndex",
         lambda content: _maps(content, relevant_docs=Mapping, queries=Mapping),
