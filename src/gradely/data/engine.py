@@ -65,12 +65,6 @@ def _as_arrow(ids: Ids) -> Any:
     return pa.LargeStringArray.from_buffers(len(ids.start), pa.py_buffer(edges), pa.py_buffer(text.tobytes()))
 
 
-def _to_polars(_: Any, judged: Any) -> Any:
-    import polars as pl
-
-    return pl.from_arrow(judged).lazy()  # type: ignore[union-attr]
-
-
 def _to_duckdb(native: Any, judged: Any) -> Any:  # noqa: ARG001 - DuckDB finds it by name
     """Return judgments as a relation of the same connection, which only a query on a relation can reach."""
     return native.query("gradely_run", "SELECT * FROM judged")
@@ -108,16 +102,12 @@ def _keep_batches(session: Any) -> Iterator[None]:
             session.conf.set(name, before)
 
 
-def _to_ibis(_: Any, judged: Any) -> Any:
-    return import_module("ibis").memtable(judged)
-
-
 UPLOADS: dict[str, Callable[[Any, Any], Any]] = {
-    "polars": _to_polars,
+    "polars": lambda _, judged: import_module("polars").from_arrow(judged).lazy(),
     "duckdb": _to_duckdb,
     "pyspark": _to_spark,
     "pyspark_connect": _to_spark_connect,
-    "ibis": _to_ibis,
+    "ibis": lambda _, judged: import_module("ibis").memtable(judged),
 }
 """functions that upload an Arrow table to the engine of a frame, for engines that can rank"""
 WITH_ORDER = ("polars",)

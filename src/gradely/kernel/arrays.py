@@ -535,8 +535,9 @@ def from_ids(ranked: Any, labelled: Any, labels: Any = None, *, padding: int = -
     array([0.83333333, 0.        ])
     """
     ranked, labelled, labels = _align(ranked, labelled, labels)
-    _check_padding(ranked, padding)
-    xp = namespace(ranked)
+    xp, real_id = namespace(ranked), ranked != padding
+    if is_any(~real_id[:, :-1] & real_id[:, 1:]):  # ranks would be unclear
+        raise DataError(f"the padding {padding} must come after the last ranked id of a row")
     fields = (_fields_in_blocks if is_numpy(ranked) else _fields)(ranked, labelled, labels, padding)
     place = fields["above"]
     column = xp.arange(place.shape[1], dtype=place.dtype, device=device_of(place))
@@ -606,13 +607,6 @@ def _rows_of_one_length(name: str, rows: Any) -> Array:
         ) from None
 
 
-def _check_padding(ranked: Array, padding: int) -> None:
-    """Raise DataError for padding between ranked ids, which would make ranks unclear."""
-    real_id = ranked != padding
-    if is_any(~real_id[:, :-1] & real_id[:, 1:]):
-        raise DataError(f"the padding {padding} must come after the last ranked id of a row")
-
-
 def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Array, Array]:
     """Return the place of each labelled id, K if it is not ranked, and its column, both [Q, L] and sorted by place.
 
@@ -621,7 +615,8 @@ def _match(ranked: Array, labelled: Array, padding: int, row: int) -> tuple[Arra
     """
     xp, depth, width = namespace(ranked), ranked.shape[1], labelled.shape[1]
     bits = (depth + width).bit_length()
-    packed, none = _pack(xp, _join_ids(xp, labelled, ranked), padding, bits)
+    joined = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
+    packed, none = _pack(xp, xp.concat(joined, axis=1), padding, bits)
     packed = xp.sort(packed, axis=1)
     column = packed & ((1 << bits) - 1)
     left, right = column[:, :-1], column[:, 1:]
@@ -644,12 +639,6 @@ def _pack(xp: Any, ids: Array, padding: int, bits: int) -> tuple[Array, int]:
     dtype = xp.int32 if (high - low + 1) << bits < 1 << 31 else xp.int64
     column = xp.arange(ids.shape[1], dtype=dtype, device=device_of(ids))
     return xp.astype(xp.astype(ids, xp.int64) - low, dtype) << bits | column, padding - low
-
-
-def _join_ids(xp: Any, labelled: Array, ranked: Array) -> Array:
-    """Return all ids of each row, the labelled ones first."""
-    wide = [x if labelled.dtype == ranked.dtype else xp.astype(x, xp.int64) for x in (labelled, ranked)]
-    return xp.concat(wide, axis=1)
 
 
 def _check_twice(xp: Any, twice: Array, row: int) -> None:

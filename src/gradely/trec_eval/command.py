@@ -42,15 +42,10 @@ class Queries(NamedTuple):
     """the divisor of means"""
 
 
-def sort_queries(judged: JudgmentFile) -> Ints:
-    """Return the queries sorted by the bytes of their names."""
-    names = [encode(query) for query in judged.qrels.queries]
-    return np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
-
-
 def select_queries(judged: JudgmentFile, ranked: RankingFile, columns: list[Column], options: Options) -> Queries:
     """Return the queries to measure; refuse data that trec_eval refuses."""
-    order = sort_queries(judged)
+    names = [encode(query) for query in judged.qrels.queries]
+    order = np.asarray(sorted(range(len(names)), key=names.__getitem__), np.int64)
     answered = ranked.hits.answered[order]
     in_both, missing = order[answered], order[~answered]
     if options.compat == 10 and len(missing) and not options.complete:

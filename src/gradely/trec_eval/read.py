@@ -328,16 +328,11 @@ def _plain_run(qrels: Qrels, source: Source, compat: int) -> dict[str, list[tupl
             problem = f"{count_of(len(fields), 'field')} instead of 6 (query Q0 document rank score tag)"
             raise Quit(UNREADABLE, f"{source.name}:{number}: malformed line, {problem}: {clip(line)}")
         if fields[0] in qrels.index:
-            rows.setdefault(fields[0], []).append((_score(source, number, fields[4]), fields[2]))
+            score = atof(fields[4])
+            if isnan(score):
+                raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {fields[4]}, which cannot be ranked")
+            rows.setdefault(fields[0], []).append((score, fields[2]))
     return rows
-
-
-def _score(source: Source, number: int, text: str) -> float:
-    """Return a score; refuse NaN."""
-    score = atof(text)
-    if isnan(score):
-        raise Quit(UNREADABLE, f"{source.name}:{number}: the score is {text}, which cannot be ranked")
-    return score
 
 
 def _number_levels(docs: list[tuple[float, str]], settings: Settings) -> list[tuple[float, str]]:

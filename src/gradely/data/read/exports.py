@@ -173,13 +173,9 @@ def _rre_ratings(content: Any) -> Iterator[Row]:
     for group in _groups(content):
         for query in group.get("queries", ()):
             relevant = query.get("relevant_documents", group.get("relevant_documents", {}))
+            text = " ".join(str(value) for value in query.get("placeholders", {}).values())
             for document, gain in _rre_gains(relevant):
-                yield _rre_query(query), document, gain
-
-
-def _rre_query(query: Any) -> str:
-    """Return the text of a query: the values for the placeholders of its template."""
-    return " ".join(str(value) for value in query.get("placeholders", {}).values()) or query["template"]
+                yield text or query["template"], document, gain
 
 
 def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
@@ -258,11 +254,6 @@ RETRIEVED = ("retrieved_context_ids", "retrieved_contexts", "contexts")
 CONTEXTS = (*REFERENCES, *RETRIEVED)
 OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
 """columns that rows of ragas before 0.2 have in addition to a question and its contexts"""
-
-
-def _are_ragas_rows(content: Any) -> bool:
-    """True for rows of ragas: objects with a question and its retrieved or reference contexts."""
-    return is_list(content) and bool(content) and is_ragas(content[0])
 
 
 def is_ragas(names: Any) -> bool:
@@ -385,5 +376,10 @@ EXPORTS = (
         label=JUDGED,
         score="it has no ids of queries, and low distances are best: give {query: {document: -distance}}",
     ),
-    Export("a list of rows of ragas", _are_ragas_rows, label=_ragas_references, score=_ragas_retrieved),
+    Export(
+        "a list of rows of ragas",
+        lambda content: is_list(content) and bool(content) and is_ragas(content[0]),
+        label=_ragas_references,
+        score=_ragas_retrieved,
+    ),
 )
