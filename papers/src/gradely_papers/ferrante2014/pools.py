@@ -339,8 +339,9 @@ def observations(evidence: Evidence) -> list[Observation]:
     return [Observation(question, "; ".join(lines)) for question, lines in answers if lines]
 
 
-def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> Evidence:
+def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Shrink the pools of every collection, also with grades that may vanish if topics with few are tested."""
+    selection, _ = choose_collections(library)
 
     def work(collection: Collection, progress: Report) -> Evidence:
         study = read_study(collection, part(progress, 0, 4))
@@ -350,13 +351,9 @@ def gather(library: Library, selection: list[Collection], seed: int, progress: R
         return Evidence(shrunk, shrink(rare, seed, VANISH, part(progress, 1, 2)) if few else [])
 
     every = on_each(library, selection, work, progress).values()
-    return Evidence([row for each in every for row in each.panels], [row for each in every for row in each.vanishing])
-
-
-def run(library: Library, seed: int, progress: Report) -> Outcome:
-    """Shrink the pools of every collection in the library."""
-    selection, _ = choose_collections(library)
-    evidence = gather(library, selection, seed, progress)
+    evidence = Evidence(
+        [row for each in every for row in each.panels], [row for each in every for row in each.vanishing]
+    )
     records = [record for entry in (*evidence.panels, *evidence.vanishing) for record in entry.records()]
     return Outcome(
         DONE.format(", ".join(str(each) for each in selection if each.name not in library.skipped)),

@@ -372,17 +372,6 @@ def same_numbers(collection: Printed) -> Verdict:
     return decide(mean(off) < CLOSE, f"{mean(off):.3f} away on average, {max(off):.2f} at most")
 
 
-def gather(library: Library, selection: list[Collection], seed: int, progress: Report) -> Evidence:
-    """Correlate the measures on every collection."""
-
-    def work(collection: Collection, progress: Report) -> Evidence:
-        study = read_study(collection, progress)
-        return Evidence([study.record()], correlate_grid(study, seed))
-
-    every = on_each(library, selection, work, progress).values()
-    return Evidence([row for each in every for row in each.table_1], [row for each in every for row in each.curves])
-
-
 def chart(curves: list[Curves]) -> Any:
     """Return τ with AP by g_1, with a line for each measure and a panel for each collection and set of topics."""
     alt = altair()
@@ -452,7 +441,13 @@ def observations(curves: list[Curves]) -> list[Observation]:
 def run(library: Library, seed: int, progress: Report) -> Outcome:
     """Correlate the measures on every collection in the library."""
     selection, left_out = choose_collections(library)
-    evidence = gather(library, selection, seed, progress)
+
+    def work(collection: Collection, progress: Report) -> Evidence:
+        study = read_study(collection, progress)
+        return Evidence([study.record()], correlate_grid(study, seed))
+
+    every = on_each(library, selection, work, progress).values()
+    evidence = Evidence([row for each in every for row in each.table_1], [row for each in every for row in each.curves])
     return Outcome(
         describe([each for each in selection if each.name not in library.skipped], left_out),
         evidence,

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from gradely import Phi, phi
-from gradely.data.ids import Bools, Floats
+from gradely.data.ids import Floats
 from gradely.evaluation.notes import SAME
 from gradely_papers.charts import PALETTE, altair, draw, panels
 from gradely_papers.experiment import THEOREM, Experiment, Figure, Library, Observation, Outcome, Sheet, claim
@@ -35,11 +35,6 @@ def upper_fence(scores: Floats) -> Floats:
     """Return w = Q3 + 1.5·IQR of each sample [samples, 1]."""
     q1, q3 = np.percentile(scores, [25, 75], axis=1, keepdims=True)
     return np.asarray(q3 + 1.5 * (q3 - q1))
-
-
-def has_extremes(scores: Floats) -> Bools:
-    """Return whether each sample has scores beyond w."""
-    return np.asarray(scores.max(axis=1, keepdims=True) > upper_fence(scores))[:, 0]
 
 
 def curves(samples: dict[str, Floats]) -> list[Record]:
@@ -96,7 +91,7 @@ def ends(part: tuple[dict[str, Floats], str]) -> Verdict:
 
 def select_extreme(samples: dict[str, Floats]) -> dict[str, Floats]:
     """Return the samples with scores beyond w."""
-    extreme = {name: scores[has_extremes(scores)] for name, scores in samples.items()}
+    extreme = {name: scores[scores.max(axis=1) > upper_fence(scores)[:, 0]] for name, scores in samples.items()}
     return {name: scores for name, scores in extreme.items() if len(scores)}
 
 

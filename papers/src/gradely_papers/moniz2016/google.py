@@ -137,35 +137,11 @@ def find(library: Library, name: str) -> Path:
     return paths[0]
 
 
-class Files(NamedTuple):
-    """The content of the authors' files, and both measures of their lists."""
-
-    items: int
-    lists: dict[str, Lists]
-    values: agreement.Values
-    layers: dict[str, str]
-    """the topic of each set of lists"""
-
-    @property
-    def left_out(self) -> int:
-        """The number of lists that were left out."""
-        return sum(lists.left_out for lists in self.lists.values())
-
-    def months(self) -> list[Record]:
-        """Return the number of lists of each topic by month."""
-        return [
-            {"topic": topic, "month": month, "lists": count}
-            for topic, lists in self.lists.items()
-            for month, count in sorted(Counter(f"{when:%Y-%m}" for when in lists.times).items())
-        ]
-
-
-def gather(library: Library, progress: Report) -> Files:
-    """Read the authors' files, and measure all topics by the text and by the code."""
-    news = read_news(find(library, "News"))
-    topics: dict[str, Lists] = {}
+def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
+    """Follow the authors' protocol: read their files, and measure all topics by the text and by the code."""
+    news, topics = read_news(find(library, "News")), dict[str, Lists]()
     values: agreement.Values = {}
-    layers = {}
+    layers: dict[str, str] = {}
     for i, topic in enumerate(TOPICS):
         lists = topics[topic] = read_lists(find(library, f"RankTable_{topic}"), news)
         for reading, control in READINGS.items():
@@ -174,30 +150,29 @@ def gather(library: Library, progress: Report) -> Files:
             values[name] = agreement.measure_lists(grades, scores, control)
             layers[name] = topic
         progress((i + 1) / len(TOPICS))
-    return Files(len(news), topics, values, layers)
-
-
-def run(library: Library, seed: int, progress: Report) -> Outcome:  # noqa: ARG001 - nothing is drawn
-    """Follow the authors' protocol."""
-    made = gather(library, progress)
-    times = [when for lists in made.lists.values() for when in lists.times]
-    count = sum(len(lists.times) for lists in made.lists.values())
+    times = [when for lists in topics.values() for when in lists.times]
+    left_out = sum(lists.left_out for lists in topics.values())
+    months = [
+        {"topic": topic, "month": month, "lists": count}
+        for topic, lists in topics.items()
+        for month, count in sorted(Counter(f"{when:%Y-%m}" for when in lists.times).items())
+    ]
     return Outcome(
-        f"We measured all {count:,} lists of the files, from {min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}; the"
+        f"We measured all {len(times):,} lists of the files, from {min(times):%Y-%m-%d} to {max(times):%Y-%m-%d}; the"
         " paper's are of June to December 2015. In the paper's text, the score of an item is its number of tweets in"
         " two days, and φ has the control points of the text. In the authors' code, the score is the tweets times"
         f" 1 - (s-1)/{SLICES}, with s the half-hour slice of the item's age at the time of the list, and 0 beyond 48"
         " hours; φ has the control points of the code. Grades are 3, 2 and 1 for the top 10, 25 and 50 by score, and 0"
         " for the rest; equal scores are ordered by tweets and then in Google's order. Items that are not in News.csv"
-        f" have no score. {made.left_out} lists without any score were left out.",
+        f" have no score. {left_out} lists without any score were left out.",
         Evidence(
-            agreement.summarise(made.values),
-            agreement.by_cutoff(made.values),
-            [len(lists.times) + lists.left_out for lists in made.lists.values()],
-            made.items,
+            agreement.summarise(values),
+            agreement.by_cutoff(values),
+            [len(lists.times) + lists.left_out for lists in topics.values()],
+            len(news),
         ),
-        {"months": Sheet.of("Lists by month", made.months()), **agreement.sheets(made.values)},
-        agreement.figures(made.values, made.layers),
+        {"months": Sheet.of("Lists by month", months), **agreement.sheets(values)},
+        agreement.figures(values, layers),
     )
 
 

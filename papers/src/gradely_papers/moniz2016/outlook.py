@@ -13,10 +13,8 @@ from gradely_papers.moniz2016.synthetic import BOTH, INVERSION, SAMPLES, SCENARI
 from gradely_papers.progress import Report
 from gradely_papers.verdicts import Record
 
-Losses = dict[tuple[str, str, str, str], float]
-"""(scenario, scores, measure, relevance): the median loss"""
-
 GRADES, PHI = "grades by place", "φ"
+QUARTILES = ("first quartile", "median loss", "third quartile")
 
 
 class Pair(NamedTuple):
@@ -51,13 +49,10 @@ def synthetic(seed: int, samples: int = SAMPLES) -> list[Record]:
                 GRADES: 1 - share(pair.grades, sample.grades, sample.ideal_grades),
                 PHI: 1 - share(pair.phi, sample.scores, sample.ideal_scores),
             }
-            out += [case | {"measure": name, "relevance": of} | _quartiles(loss) for of, loss in losses.items()]
+            for of, loss in losses.items():
+                quartiles = dict(zip(QUARTILES, np.percentile(loss, [25, 50, 75]).tolist(), strict=True))
+                out.append(case | {"measure": name, "relevance": of} | quartiles)
     return out
-
-
-def _quartiles(loss: Floats) -> Record:
-    low, median, high = (float(value) for value in np.percentile(loss, [25, 50, 75]))
-    return {"first quartile": low, "median loss": median, "third quartile": high}
 
 
 def news(lists: Lists) -> list[Record]:
@@ -107,31 +102,20 @@ def hours(records: list[Record]) -> Any:
 
 def observations(records: list[Record]) -> list[Observation]:
     """Return the paper's questions about nDCG for every measure."""
-    loss: Losses = {
-        (row["scenario"], row["scores"], row["measure"], row["relevance"]): row["median loss"] for row in records
-    }
-    return [
-        observation for name in PAIRS for observation in (_observe_inversion(loss, name), _observe_swap(loss, name))
-    ]
-
-
-def _observe_inversion(loss: Losses, name: str) -> Observation:
-    blind = max(loss[INVERSION, scores, name, GRADES] for scores in BOTH)
-    even, uneven = (loss[INVERSION, scores, name, PHI] for scores in BOTH)
-    return Observation(
-        f"{name}: what is the loss if the top 10 is inverted?",
-        f"The median loss is {blind:.4f} by grades; by φ, {even:.4f} balanced and {uneven:.4f} imbalanced.",
-    )
-
-
-def _observe_swap(loss: Losses, name: str) -> Observation:
-    losses = ", ".join(
-        f"{loss[SWAP, scores, name, GRADES]:.5f} by grades and {loss[SWAP, scores, name, PHI]:.5f} by φ on {scores}"
-        for scores in BOTH
-    )
-    return Observation(
-        f"{name}: what is the loss if items 10 and 11 are swapped?", f"The median loss is {losses} scores."
-    )
+    loss = {(row["scenario"], row["scores"], row["measure"], row["relevance"]): row["median loss"] for row in records}
+    out = []
+    for name in PAIRS:
+        blind = max(loss[INVERSION, scores, name, GRADES] for scores in BOTH)
+        even, uneven = (loss[INVERSION, scores, name, PHI] for scores in BOTH)
+        answer = f"The median loss is {blind:.4f} by grades; by φ, {even:.4f} balanced and {uneven:.4f} imbalanced."
+        out.append(Observation(f"{name}: what is the loss if the top 10 is inverted?", answer))
+        swapped = ", ".join(
+            f"{loss[SWAP, scores, name, GRADES]:.5f} by grades and {loss[SWAP, scores, name, PHI]:.5f} by φ on {scores}"
+            for scores in BOTH
+        )
+        answer = f"The median loss is {swapped} scores."
+        out.append(Observation(f"{name}: what is the loss if items 10 and 11 are swapped?", answer))
+    return out
 
 
 def observe_news(shared: list[Record]) -> Observation:

@@ -186,16 +186,12 @@ def chart(records: list[Record]) -> Any:
 
 def observations(records: list[Record]) -> list[Observation]:
     """Return the paper's questions about artificial lists, asked of real ratings."""
+    winners = "; ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records))
     return [
-        Observation("Which recommender is best by µMAP, with half stars?", describe_winners(records)),
+        Observation("Which recommender is best by µMAP, with half stars?", f"{winners}."),
         *(_change(records, ranked, levels) for ranked in tasks(records) for levels in (5, 2)),
         Observation("Does the number of levels reorder the recommenders?", describe_reordering(records)),
     ]
-
-
-def describe_winners(records: list[Record]) -> str:
-    """Return the best recommender for each task, as text."""
-    return "; ".join(f"{order(records, ranked, 'µMAP', 10)[0]} for {ranked}" for ranked in tasks(records)) + "."
 
 
 def _change(records: list[Record], ranked: str, levels: int) -> Observation:

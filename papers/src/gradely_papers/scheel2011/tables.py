@@ -200,13 +200,9 @@ AGREE = "every printed number is ours, rounded or truncated to as many decimals"
 
 def compare(cells: list[Cell]) -> Verdict:
     """Return the verdict that all printed numbers agree."""
+    count = sum(cell.agrees for cell in cells)
     numbers = ", ".join(f"{cell.title} {cell.ours:.4f}" for cell in cells[-2:])
-    return decide(all(cell.agrees for cell in cells), f"{count_agreements(cells)} numbers agree; {numbers}")
-
-
-def count_agreements(cells: list[Cell]) -> str:
-    """Return the count of the numbers that agree, as text."""
-    return f"{sum(cell.agrees for cell in cells)} of {len(cells)}"
+    return decide(count == len(cells), f"{count} of {len(cells)} numbers agree; {numbers}")
 
 
 @claim(
