@@ -225,20 +225,6 @@ class Novel(Diversity):
         lasting = takewhile(lambda rank: self.kept ** (rank - 1) > TINY, ranks)
         return fsum(self.kept ** (rank - 1) / self.discount_at(rank) for rank in lasting)
 
-    def greedy_sum(self, batch: Batch) -> Array:
-        """Return [Q]: the sum of the greedy ideal, down to k."""
-        gains = self._greedy_gains(batch)
-        return sum_rows(gains / self.discount(batch, batch.count_up(gains.shape[1])))
-
-    def _greedy_gains(self, batch: Batch) -> Array:
-        """Return the gains of the greedy ideal down to k or deeper; cached by pool until a deeper one is needed."""
-        depth = min(self.k or batch.pool.shape[1], batch.pool.shape[1])
-        key = (greedy_order, self.alpha, self.rel)
-        if key not in batch.pool_memo or batch.pool_memo[key][0] < depth:
-            relevant = batch.to_real(self.pool_labels(batch) >= self.rel)
-            batch.pool_memo[key] = depth, greedy_order(relevant, self.kept, depth)[0]
-        return batch.pool_memo[key][1][:, :depth]
-
 
 class DiscountedByLog(Novel):
     """A measure with a discount by the logarithm of the rank."""
@@ -308,8 +294,14 @@ class OverGreedy(Novel):
     bounds = (0.0, inf)
 
     def norm(self, batch: Batch) -> Array:
-        """Return the sum of the greedy ideal."""
-        return self.greedy_sum(batch)
+        """Return the sum of the greedy ideal, down to k; its gains are cached by pool until a deeper one is needed."""
+        depth = min(self.k or batch.pool.shape[1], batch.pool.shape[1])
+        key = (greedy_order, self.alpha, self.rel)
+        if key not in batch.pool_memo or batch.pool_memo[key][0] < depth:
+            relevant = batch.to_real(self.pool_labels(batch) >= self.rel)
+            batch.pool_memo[key] = depth, greedy_order(relevant, self.kept, depth)[0]
+        gains = batch.pool_memo[key][1][:, :depth]
+        return sum_rows(gains / self.discount(batch, batch.count_up(gains.shape[1])))
 
 
 class alpha_DCG(DiscountedByLog, OverFull):  # noqa: N801 - the field's name

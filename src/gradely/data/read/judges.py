@@ -29,7 +29,12 @@ def read_judges(
     """
     how: dict[str, Any] = {"columns": columns, "duplicates": duplicates}
     if isinstance(qrels, Mapping):
-        judges = {str(name): read_qrels(of, **how, threads=threads) for name, of in _check_named(qrels).items()}
+        first = next(iter(qrels.values()), None)
+        if isinstance(first, Mapping) and not any(isinstance(of, Mapping | list) for of in first.values()):
+            raise DataError(
+                "give the judges by name, {'nist': qrels, 'gpt4o': qrels}; these are the qrels of one judge"
+            )
+        judges = {str(name): read_qrels(of, **how, threads=threads) for name, of in qrels.items()}
     elif _are_paths(qrels) and len(qrels) != 1:
         paths = [os.fspath(path) for path in qrels]
         pairs = zip(judge_names(paths), paths, strict=True)
@@ -61,14 +66,6 @@ def _are_paths(qrels: Any) -> bool:
     return isinstance(qrels, list | tuple) and all(isinstance(path, str | os.PathLike) for path in qrels)
 
 
-def _check_named(qrels: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """Return the qrels by judge; raise DataError for {query: {document: label}}, the qrels of a single judge."""
-    first = next(iter(qrels.values()), None)
-    if isinstance(first, Mapping) and not any(isinstance(of, Mapping | list) for of in first.values()):
-        raise DataError("give the judges by name, {'nist': qrels, 'gpt4o': qrels}; these are the qrels of one judge")
-    return qrels
-
-
 def _read_table(table: Any, raters: list[str] | None, columns: Names | None, duplicates: str) -> dict[str, Qrels]:
     """Return the qrels of each judge of one table."""
     name, records = _records(table)
@@ -86,7 +83,10 @@ def _read_table(table: Any, raters: list[str] | None, columns: Names | None, dup
                 raise DataError(f"{name}: a row has no {by}: {clip(repr(record))}")
             parts.setdefault(str(who), []).append({key: value for key, value in record.items() if key != by})
         return {who: _read_rows(rows, name, who, roles, duplicates) for who, rows in parts.items()}
-    raters = find_raters(name, header) if raters is None else _check_raters(name, raters, header)
+    raters = find_raters(name, header) if raters is None else raters
+    unknown = next((rater for rater in raters if rater not in header), None)
+    if unknown is not None:
+        raise InputError(f"{name}: has no column {unknown!r} of a rater.{did_you_mean(unknown, header)}")
     keys = [key for key in header if key not in raters]
     found = {}
     for rater in raters:
@@ -110,13 +110,6 @@ def find_raters(name: str, header: Sequence[str]) -> list[str]:
         f"{name}: is the table of one judge: give the qrels of another, or a table with a column judge, or name the "
         f"columns of raters (--raters, raters=) among {listing}"
     )
-
-
-def _check_raters(name: str, raters: list[str], header: Sequence[str]) -> list[str]:
-    unknown = next((rater for rater in raters if rater not in header), None)
-    if unknown is not None:
-        raise InputError(f"{name}: has no column {unknown!r} of a rater.{did_you_mean(unknown, header)}")
-    return raters
 
 
 def _read_rows(rows: list[dict[str, Any]], table: str, judge: str, columns: Names, duplicates: str) -> Qrels:
