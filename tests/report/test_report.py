@@ -232,7 +232,7 @@ def test_it_shows_what_unjudged_documents_could_change_and_what_to_judge(demo):
     rows = section.partition('id="to-judge"')[2].replace("<wbr>", "")
     for query, document, worth in found.judge(20).documents:
         assert f"<bdi>{query}</bdi></td><td><bdi>{document}</bdi></td>" in rows and f">{worth:.4f}<" in rows
-    assert 'aria-label="Mean (dot), how far the order of tied documents' in section
+    assert 'aria-label="Mean (dot), its range over all orders of tied documents' in section
 
 
 def test_it_is_the_same_each_time(demo):

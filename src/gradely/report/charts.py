@@ -59,7 +59,7 @@ def leaderboard(size: int) -> Chart:
     mean = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="mean:Q", y=y, tooltip=tip)
     return chart(
         ties + interval + mean,
-        "Mean (dot), its confidence interval (line), and how far the order of tied documents can move it (bar).",
+        "Mean (dot), its confidence interval (line), and its range over all orders of tied documents (bar).",
     )
 
 
@@ -80,8 +80,8 @@ def label_ranges(rows: Rows, measure: str) -> Chart:
     value = base.mark_point(filled=True, size=70, opacity=1, color=PALETTE[0]).encode(x="value:Q", y=y, tooltip=tip)
     return chart(
         alt.layer(ties, line, *ends, value),
-        "Mean (dot), how far the order of tied documents can move it (bar), and how far the labels of unjudged "
-        "documents could move it (line with ends).",
+        "Mean (dot), its range over all orders of tied documents (bar), and its range over all labels of unjudged "
+        "documents (line with ends).",
     )
 
 

@@ -43,7 +43,7 @@ def _about_runs(judges: "Judges", names: list[str], charts: dict[str, Chart]) ->
     charts["runs"] = chart(runs_chart(judges, names, labels(runs.names)), words, still=True)
     text = (
         "The mean over all judges, with its interval for other queries and other judges, and the mean by each judge; "
-        "bold: the best of its column."
+        "the best value of each column is bold."
     )
     tables = {f"Runs by {measure}": judges.leaderboard(m) for m, measure in enumerate(runs.measures)}
     parts = [Part("leaderboard", "Runs by judge", text, tables, ("runs",))]

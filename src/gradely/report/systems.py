@@ -113,7 +113,7 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
 def suite_page(suite: "Suite", title: str, command: str = "") -> str:
     """Return the page about systems on several collections."""
     tables = dict(zip(suite.measures, suite.tables(), strict=True))
-    text = "One row per collection; bold: the best of its row."
+    text = "One row per collection; the best value of each row is bold."
     parts = [Part("means", "Collections", text, {f"Means by {name}": table for name, table in tables.items()})]
     charts = {}
     if suite.pairs:

@@ -32,9 +32,9 @@ const pairRow = (m) => {
 const turningText = (pair) => {
   if (pair.turning === null) return [];
   const [many, ...first] = pair.turning;
-  if (!many) return [" No single query changes this verdict if it is left out."];
+  if (!many) return [" Leaving out any single query does not change this verdict."];
   const names = first.flatMap((i) => [" ", bdi(queries[i])]);
-  return [` The verdict differs without ${many === 1 ? "the query" : `any one of ${many} queries:`}`, ...names, many > first.length ? " …" : "."];
+  return [` The verdict changes without ${many === 1 ? "the query" : `any one of these ${many} queries:`}`, ...names, many > first.length ? " …" : "."];
 };
 
 const showPair = () => {
