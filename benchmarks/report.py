@@ -11,10 +11,10 @@ INTRODUCTION = """# Benchmarks
 
 gradely and other popular tools compute the same measures: nDCG@10, nDCG, AP, RR, P@10 and R@100. Each contender runs in
 a process of its own, at least three times, alternating with the others. The best time counts; *spread* is the longest
-time over the shortest. *times gradely's* is a contender's best time over gradely's, under the slower tie policy. A
-*bar* is what gradely must reach. Work on files is timed from the start of the process to its end, and work in memory
-when warm. Values are compared as well: on files, `gradely --ties trec --precision single` and pytrec_eval must agree to
-1e-9.
+time divided by the shortest. *times gradely's* is a contender's best time divided by gradely's, under the slower tie
+policy. A *bar* is what gradely must reach. Work on files is timed from the start of the process to its end, and work in
+memory when warm. Values are compared as well: on files, `gradely --ties trec --precision single` and pytrec_eval must
+agree to 1e-9.
 """
 HEADER = "| workload | contender | best, s | spread | peak, MB | times gradely's | bar |\n|---|---|--:|--:|--:|--:|---|"
 Row = tuple[Workload, list[Outcome]]
