@@ -13,7 +13,7 @@ QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
 EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
 ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
-"""tie policies for arrays, which have no document names"""
+"""tie policies for arrays, which have no document ids"""
 TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
 GateTest: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap"]
 """tests of a single pair, which can be one-sided"""
@@ -147,9 +147,9 @@ def check_seed(seed: int) -> None:
 
 
 def check_ties(ties: str, *, without_names: bool = False) -> None:
-    """Raise DataError unless this is a tie policy and, with `without_names`, one that needs no document names."""
+    """Raise DataError unless this is a tie policy and, with `without_names`, one that needs no document ids."""
     check_choice("tie policy", ties, TIES)
     if without_names and ties == "sampled":
-        raise DataError("ties='sampled' draws orders by the names of queries, which arrays do not have: use evaluate")
+        raise DataError("ties='sampled' draws orders by query id, which arrays do not have: use evaluate")
     if without_names and ties not in ("expected", "order", "best", "worst", "random"):
         raise DataError(f"ties={ties!r} orders by document id, which arrays do not have: use 'expected' or 'order'")

@@ -331,7 +331,7 @@ def test_a_row_without_a_name_is_refused(tmp_path, shape, row):
         nested = {"q1": {"d1": 2}}
         nested.setdefault(row[0], {})[row[1]] = 1
         qrels = {"pandas": frame, "polars": pl.DataFrame(records), "records": records, "dict": nested}[shape]
-    with pytest.raises(DataError, match=r"the name of (a|the) (query|document) is missing"):
+    with pytest.raises(DataError, match=r"the id of (a|the) (query|document) is missing"):
         gradely.evaluate(qrels, {"q1": ["d1"]}, ["RR"])
 
 

@@ -189,7 +189,7 @@ def test_a_name_that_is_too_long_is_an_error_with_its_line(tmp_path):
     (tmp_path / "qrels").write_text("q 0 d 1\n")
     (tmp_path / "run").write_text("q Q0 d 1 1 t\nq Q0 " + "x" * 65_536 + " 1 1 t\n")
     said, _ = peak(tmp_path)
-    assert said.startswith("run:2: a name is longer than 65,535 bytes: 'q Q0 xxx")
+    assert said.startswith("run:2: an id is longer than 65,535 bytes: 'q Q0 xxx")
     assert len(said) <= 300
 
 

@@ -89,7 +89,7 @@ def test_the_command_line_has_it_all(folder, capfd):
     ("arguments", "says"),
     [
         (["--columns", "query"], "expected query=NAME"),
-        (["--columns", "who=uid"], "no column 'who' to name"),
+        (["--columns", "who=uid"], "no column role 'who'"),
         (["--columns", "query=who"], "no column 'who' among"),
         (["--duplicates", "most"], "most"),
         ([*NAMED, "--only", "nowhere"], "nowhere: no such file"),

@@ -391,7 +391,7 @@ def test_columns_may_be_named():
     assert gradely.evaluate(qrels, ranked, ["nDCG"]).mean() == {"nDCG": 1.0}
     with pytest.raises(InputError, match="no column 'nobody' among 'who', 'what'"):
         gradely.read_qrels(truth, columns={"query": "nobody"})
-    with pytest.raises(InputError, match=r"no column 'docment' to name: .* Did you mean document"):
+    with pytest.raises(InputError, match=r"no column role 'docment': .* Did you mean document"):
         gradely.read_qrels(truth, columns={"docment": "what"})
 
 

@@ -291,7 +291,7 @@ def test_names_have_at_most_65535_bytes(file, names, way):
             if size == 65_535:
                 assert outcome.mean() == {"RR": 1}
             else:
-                assert ":1: a name is longer than 65,535 bytes: " in outcome[1]
+                assert ":1: an id is longer than 65,535 bytes: " in outcome[1]
 
 
 def test_ranks_that_go_against_scores_are_found_whatever_other_ranks_are(file):

@@ -1,4 +1,4 @@
-"""Means of drawn orders of tied documents: near the exact mean, with honest errors, and only where asked for."""
+"""Means of sampled orders of tied documents: near the exact mean, with honest errors, and only where asked for."""
 
 import json
 from itertools import permutations, product
@@ -118,7 +118,7 @@ def test_errors_are_in_notes_tables_and_json():
     note = next(note for note in scores.notes if note.kind == "sampled")
     assert (note.count, note.of) == (np.count_nonzero(scores.sampling_errors[:, 1]), 10)
     assert f"INST {scores['INST']:.4f} has a standard error of {error:.2g}" in str(note)
-    assert scores.table().header == ["measure", "run", "error of drawn orders"]
+    assert scores.table().header == ["measure", "run", "error of sampled orders"]
     assert json.loads(scores.to_json())["runs"][0]["sampling_error"] == {"INST": error}
 
 
@@ -132,7 +132,7 @@ def test_a_comparison_says_which_differences_could_come_from_the_draw():
 
 
 def test_arrays_have_no_names_of_queries_to_draw_by():
-    with pytest.raises(gradely.DataError, match="ties='sampled' draws orders by the names of queries"):
+    with pytest.raises(gradely.DataError, match="ties='sampled' draws orders by query id"):
         gradely.evaluate_arrays([[1, 1]], [[1, 0]], ["AP"], ties="sampled")
 
 
@@ -142,10 +142,10 @@ def test_more_samples_make_the_error_smaller():
     assert usual.values.tolist() == sampled(qrels, run, ["INST"]).values.tolist()
     assert many.sampling_error()["INST"] < usual.sampling_error()["INST"] / 4 < few.sampling_error()["INST"]
     assert abs(many["INST"] - usual["INST"]) < 4 * usual.sampling_error()["INST"]
-    assert "it is the mean of 5,000 drawn orders" in str(next(note for note in many.notes if note.kind == "sampled"))
+    assert "it is the mean of 5,000 sampled orders" in str(next(note for note in many.notes if note.kind == "sampled"))
     runs = {"tied": run, "flat": {query: dict.fromkeys(docs, 1.0) for query, docs in run.items()}}
     compared = gradely.compare(qrels, runs, ["INST"], ties="sampled", samples=5000)
-    assert any("the mean of 5,000 drawn orders" in str(note) for note in compared.notes)
+    assert any("the mean of 5,000 sampled orders" in str(note) for note in compared.notes)
 
 
 @pytest.mark.parametrize("samples", [0, 2, 5, 7.5, "many"])
@@ -183,7 +183,7 @@ def test_explain_adds_up_to_the_drawn_mean(measure, monkeypatch):
         assert explained.value == pytest.approx(explained.start + added, abs=1e-14)
         assert explained.norm == 1 and explained.samples == 40
         assert explained.sampling_error == scores.query_errors(query).get(measure, 0.0)
-        assert "is the mean of 40 drawn orders, with a standard error of" in str(explained)
+        assert "is the mean of 40 sampled orders, with a standard error of" in str(explained)
 
 
 def test_explain_says_nothing_of_draws_where_the_mean_is_exact():

@@ -25,7 +25,7 @@ with needing("sentence-transformers", extra="sentence_transformers"):
     from sentence_transformers.evaluation import SentenceEvaluator
 
 TIES = ("expected", "best", "worst")
-"""the tie policies that need no document names"""
+"""the tie policies that need no document ids"""
 
 
 class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-ignore] # it may be absent

@@ -45,7 +45,7 @@ def _moral(target: Path) -> list[str]:
 
     return [
         f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.",
-        f"With ties broken by document name (--ties trec) it is {duel('trec')}: the names pick the winner.",
+        f"With ties broken by document id (--ties trec), it is {duel('trec')}: the ids pick the winner.",
     ]
 
 

@@ -459,10 +459,11 @@ def compare(
     `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` is the set of tests
     that are corrected together: the pairs of each `measure`, or `all` pairs on all measures. `simultaneous` intervals
     hold for the whole family at once. `rope` is the equivalence margin of a test of practical equivalence. `resamples`
-    and `seed` apply to tests that draw random samples. With `details`, the data that to_html needs are gathered now,
-    and to_html does not read the runs again. With `holes`, the comparison marks pairs that the labels of unjudged
-    documents could reverse, and reads the runs a second time. `by` adds means and differences by segment, in
-    Comparison.segments. All other options are those of evaluate.
+    and `seed` apply to tests that draw random samples.
+
+    With `holes`, the comparison marks pairs that the labels of unjudged documents could reverse, and reads the runs a
+    second time. `by` adds means and differences by segment, in Comparison.segments. With `details`, the data that
+    to_html needs are gathered now, so to_html does not read the runs again. All other options are those of evaluate.
 
     If a system has a list of runs, such as several seeds, the query remains the unit of analysis, and standard errors
     include the variance between runs. Pair.shares has the components of the variance, and Comparison.systems the runs.

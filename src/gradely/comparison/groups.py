@@ -94,7 +94,7 @@ def match_files(pattern: str, named: str) -> list[str]:
 
 
 def check_design(design: Design) -> None:
-    """Raise DataError for options that are not derived for systems with several runs."""
+    """Raise DataError for options that are not available for systems with several runs."""
     if design.test != "t":
         raise DataError(
             f"the test {design.test} is not available for systems with several runs: use t, or compare one run of each"
@@ -326,7 +326,7 @@ class SystemBoard(Leaderboard):
         return fsum(means) / len(means)
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {system/measure: mean} with names that MLflow and Weights & Biases take."""
+        """Return {system/measure: mean} with names that MLflow and Weights & Biases accept."""
         return flatten_means(self, prefix)
 
     @cached_property

@@ -225,7 +225,7 @@ def _note_copies(human: Qrels, judge: Qrels) -> list[Note]:
 
 
 def check_judged(design: Design, settings: Settings, slope: object, *, weights: Any = None, groups: Any = None) -> None:
-    """Raise DataError for options that are not derived for human labels combined with a judge's."""
+    """Raise DataError for options that are not available for human labels combined with a judge's."""
     if weights is not None:
         raise DataError(WEIGHTED)
     if settings.empty != "zero":
@@ -339,11 +339,11 @@ class JudgedBoard(Leaderboard):
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:
-        """Empty: the effect of ties on estimated means is not derived."""
+        """Empty: the effect of ties on estimated means is not known."""
         return {name: {} for name in self.names}
 
     def flat(self, prefix: str = "") -> dict[str, float]:
-        """Return {run/measure: mean} with names that MLflow and Weights & Biases take."""
+        """Return {run/measure: mean} with names that MLflow and Weights & Biases accept."""
         return flatten_means(self, prefix)
 
     @cached_property

@@ -56,7 +56,7 @@ def check_names(query: Ids, document: Ids, where: str, first: int) -> None:
     row = find_nameless(query, document)
     if row is not None:
         which = "query" if query.start[row] == query.stop[row] else "document"
-        raise DataError(f"{where} {first + row + 1}: the name of the {which} is missing")
+        raise DataError(f"{where} {first + row + 1}: the id of the {which} is missing")
 
 
 def compact(ids: Ids) -> Ids:

@@ -3,7 +3,7 @@
     evaluate     evaluate and Evaluator, for one run; evaluate_runs, for several
     several_qrels  the same runs against several qrels, such as those of several judges
     values       the values of one run, computed batch by batch, with tie ranges; queries without relevant documents
-    sampled      means over drawn orders of tied documents, if the exact mean is not available
+    sampled      means over sampled orders of tied documents, if the exact mean is not available
     scores       the result of an evaluation: values by query, means, dataframes
     by_query     the queries of several runs side by side: the worst, the best, the largest losses
     stacked      the hits of many runs as one table
@@ -17,7 +17,7 @@
     explain      one query, rank by rank
     tie_orders   the orders of the tied documents of one query, with the value in each
     properties   properties of measures, found by trying them on small rankings
-    check        errors and oddities in qrels and runs
+    check        errors and likely mistakes in qrels and runs
 
 The ranks of judged documents come from data; comparison combines several runs.
 """

@@ -130,7 +130,7 @@ class QueryScores(Result):
 
     @property
     def _drawn(self) -> list[str]:
-        """The measures with values from drawn orders of ties."""
+        """The measures with values from sampled orders of ties."""
         known = [scores.sampling_error() for scores in self._runs.values()]
         return [measure for measure in self.measures if any(measure in errors for errors in known)]
 
@@ -164,7 +164,7 @@ class QueryScores(Result):
 
     @staticmethod
     def _errors(scores: Scores, query: str) -> dict[str, Any]:
-        """Return the standard errors of values from drawn orders of ties, or an empty dict."""
+        """Return the standard errors of values from sampled orders of ties, or an empty dict."""
         errors = scores.query_errors(query)
         return {"sampling_error": errors} if errors else {}
 

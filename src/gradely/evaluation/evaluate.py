@@ -154,7 +154,7 @@ class Evaluations(Result, Mapping[str, Scores]):
 
     @property
     def sampling_notes(self) -> list[Note]:
-        """Notes on means from drawn orders of tied documents, with their standard errors."""
+        """Notes on means from sampled orders of tied documents, with their standard errors."""
         return [note for note in self.data_notes if note.kind == "sampled"]
 
     def notes_at(self, digits: int) -> list[Note]:

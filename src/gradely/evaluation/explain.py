@@ -253,7 +253,7 @@ class Explanation(Result):
             lines.append(f"gains, sums and norm are in units of 2^{self.unit}, since they are too large for numbers")
         total, norm, value = (show_number(number, digits) for number in (self.total, self.norm, self.value))
         if self.samples is not None:
-            drawn = f"the mean of {self.samples:,} drawn orders, with a standard error of {self.sampling_error:.2g}"
+            drawn = f"the mean of {self.samples:,} sampled orders, with a standard error of {self.sampling_error:.2g}"
             lines.append(f"the value, and what each document adds to it, is {drawn}")
         return [*lines, f"ties: {self.ties}", f"sum {total} / norm {norm} = {self.measure} {value}"]
 
@@ -526,7 +526,7 @@ def _draw(
     labels: Mapping[str, float],
     settings: Settings,
 ) -> _Part:
-    """Return the terms of documents as means over drawn orders of ties."""
+    """Return the terms of documents as means over sampled orders of ties."""
     drawn = measure_drawn(measure, view, settings, query)
     above, relevance, adds = _by_document(docs, view.above[0], view.grade[0], drawn.adds)
     lines = _lines(scores, query, settings, above, adds, {"label": labels, "relevance": relevance})

@@ -461,7 +461,7 @@ def _note_unreachable(evaluation: "Evaluation") -> list[Note]:
 
 
 def _note_sampled(evaluation: "Evaluation") -> list[Note]:
-    """Return notes on means that come from drawn orders of tied documents, with their standard errors."""
+    """Return notes on means that come from sampled orders of tied documents, with their standard errors."""
     errors = evaluation.sampling_errors
     if errors is None:
         return []
@@ -473,7 +473,7 @@ def _note_sampled(evaluation: "Evaluation") -> list[Note]:
             counts[measure],
             size,
             f"{measure} {scores[measure]:.4f} has a standard error of {error:.2g}, since in {counts[measure]:,} of"
-            f" {count_of(size, 'query')} it is the mean of {samples:,} drawn orders of tied documents",
+            f" {count_of(size, 'query')} it is the mean of {samples:,} sampled orders of tied documents",
         )
         for measure, error in scores.sampling_error().items()
     ]

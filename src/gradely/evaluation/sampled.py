@@ -1,4 +1,4 @@
-"""Means over drawn orders of tied documents, if the exact mean of a measure is not available.
+"""Means over sampled orders of tied documents, if the exact mean of a measure is not available.
 
 Orders are drawn in antithetic pairs, an order and its reverse, whose mean varies less than that of two independent
 orders. The draw depends on the seed, the query and the rank of the tie group, but not on the names of documents or the
@@ -35,7 +35,7 @@ class Sampling(NamedTuple):
 
 
 class Drawn(NamedTuple):
-    """A query under drawn orders of its tied documents."""
+    """A query under sampled orders of its tied documents."""
 
     value: float
     """the mean value"""
@@ -50,7 +50,7 @@ class Drawn(NamedTuple):
 def measure_sampled(
     blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], settings: Settings, workers: int = 1
 ) -> Sampling:
-    """Return the values of these queries: the exact mean over all orders if available, else that of drawn orders."""
+    """Return the values of these queries: the exact mean over all orders if available, else that of sampled orders."""
     values = np.zeros((len(blocks.retrieved), len(measures)))
     errors = np.zeros_like(values)
     tied = np.zeros(len(values), bool)
@@ -86,7 +86,7 @@ def has_mean(measure: Measure, batch: Batch) -> bool:
 
 
 def measure_drawn(measure: Measure, batch: Batch, settings: Settings, query: str) -> Drawn:
-    """Return the means of drawn orders of one query, in a batch with relevance."""
+    """Return the means of sampled orders of one query, in a batch with relevance."""
     pairs, starts, adds = [], [], np.zeros(batch.grade.shape[1])
     for order, drawn in _draw_orders(batch, settings, query):
         values, parts = measure.compute_from_relevance(drawn), measure.parts(drawn)
@@ -102,7 +102,7 @@ def measure_drawn(measure: Measure, batch: Batch, settings: Settings, query: str
 
 
 def _draw_orders(batch: Batch, settings: Settings, query: str) -> Iterator[tuple[Ints, Batch]]:
-    """Yield blocks of drawn orders of a query: the columns of each order, and a batch with one row per order."""
+    """Yield blocks of sampled orders of a query: the columns of each order, and a batch with one row per order."""
     name = int.from_bytes(blake2b(query.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little")
     drawers = {
         first: np.random.default_rng([settings.seed, name, int(batch.above[0, first])])

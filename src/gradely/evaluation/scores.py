@@ -133,15 +133,15 @@ class Scores(Result):
         """Store values [queries, measures] and settings; ranges, shares and notes are computed on first access.
 
         If `whole` is true, queries were given as whole numbers, and dataframes contain whole numbers. `weights` of the
-        queries have a mean of 1; None means equal weights. `errors` are standard errors of values from drawn orders of
-        ties.
+        queries have a mean of 1; None means equal weights. `errors` are standard errors of values from sampled orders
+        of ties.
         """
         self.queries, self.measures, self.values = queries, measures, values
         self.settings, self.name = settings, name
         self._ranges, self._unjudged, self._notes, self._whole = ranges, unjudged, notes, whole
         self._segment_of, self.weights = segment_of, weights
         self.sampling_errors = errors
-        """[queries, measures] standard errors of values from drawn orders of ties; None if all are exact"""
+        """[queries, measures] standard errors of values from sampled orders of ties; None if all are exact"""
 
     @property
     def ties(self) -> str:
@@ -174,7 +174,7 @@ class Scores(Result):
         return dict(self._means)
 
     def sampling_error(self) -> dict[str, float]:
-        """Return the standard error of each mean that comes from drawn orders of ties (`ties="sampled"`).
+        """Return the standard error of each mean that comes from sampled orders of ties (`ties="sampled"`).
 
         Measures whose values are all exact are left out.
         """
@@ -228,7 +228,7 @@ class Scores(Result):
         return dict(zip(self.measures, self.values[self._index[query]].tolist(), strict=True))
 
     def query_errors(self, query: str) -> dict[str, float]:
-        """Return the standard errors of the values of one query that come from drawn orders of ties, by measure."""
+        """Return the standard errors of the values of one query that come from sampled orders of ties, by measure."""
         if self.sampling_errors is None:
             return {}
         errors = self.sampling_errors[self._index[query]].tolist()
@@ -276,7 +276,7 @@ class Scores(Result):
         if not errors:
             return Table(["measure", self.name], [[measure, mean] for measure, mean in self._means.items()])
         rows: list[list[Cell]] = [[measure, mean, errors.get(measure, 0.0)] for measure, mean in self._means.items()]
-        return Table(["measure", self.name, "error of drawn orders"], rows)
+        return Table(["measure", self.name, "error of sampled orders"], rows)
 
     @cached_property
     def segments(self) -> Segments | None:

@@ -157,7 +157,7 @@ class Evaluation:
 
     @property
     def sampling_errors(self) -> Floats | None:
-        """[queries that count, measures] standard errors of drawn orders; None if every value is exact."""
+        """[queries that count, measures] standard errors of sampled orders; None if every value is exact."""
         _, errors = self._measured
         if errors is None or not errors.any():
             return None

@@ -37,7 +37,7 @@ def from_arrays(scores: Any, labels: Any, mask: Any = None, *, ties: ArrayTies =
 
     `mask` is true for real documents and false for padding. Every document counts as judged. Arrays may be NumPy,
     PyTorch, JAX, CuPy or any other of the array API standard; lists become NumPy arrays. One dimension is one query.
-    `ties` is any policy but `trec`, which needs document names. Labels may have one more dimension, for subtopics.
+    `ties` is any policy but `trec`, which needs document ids. Labels may have one more dimension, for subtopics.
 
     >>> import gradely
     >>> batch = gradely.from_arrays([[0.9, 0.4, 0.4]], [[0, 2, 1]])

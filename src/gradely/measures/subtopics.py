@@ -336,7 +336,7 @@ class alpha_nDCG(DiscountedByLog, OverGreedy):  # noqa: N801 - the field's name
     J_s(i) is 1 if the document at rank i is relevant to subtopic s, and c_s(i) is the number of such documents above
     it. The greedy ideal takes from the pool, rank by rank, the document that contributes most. If several contribute
     the same, it takes one that is relevant to the first subtopics, in the order of their ids; under ties='trec', the
-    last by name, as `ndeval -traditional` does. It is not always the best possible ranking, so a value may exceed 1.
+    last by id, as `ndeval -traditional` does. It is not always the best possible ranking, so a value may exceed 1.
 
     Ties: per subtopic, the mean of (1-α)^c over the number of relevant documents of the tie group that come before. No
     relevant document: 0.

@@ -79,7 +79,7 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
     for query, docs in values.items():
         key = query if isinstance(query, str) else as_text(query, name)
         if not key:
-            raise DataError(f"{name}: the name of a query is missing ('')")
+            raise DataError(f"{name}: the id of a query is missing ('')")
         if key in out:
             raise DataError(f"{name}: duplicate query {clip(key)}, as different types; ids are compared as text")
         out[key] = _texts(docs, name, key) if isinstance(docs, MAPPING) else plain(key, _check_list(docs, name, key))
@@ -91,7 +91,7 @@ def _by_query(values: Mapping[Any, Any], name: str, plain: Any) -> Values:
 def _texts(docs: Mapping[Any, float], name: str, query: str) -> Mapping[str, float]:
     """Return the mapping itself if its first and last ids are text, else one with ids as text."""
     if "" in docs:
-        raise DataError(f"{name}: query {clip(query)}: the name of a document is missing ('')")
+        raise DataError(f"{name}: query {clip(query)}: the id of a document is missing ('')")
     if isinstance(docs, (dict, Reversible)) and isinstance(next(iter(docs), ""), str):
         last = next(reversed(docs), "")
         return docs if isinstance(last, str) else rename_docs(docs, name, query)

@@ -130,7 +130,7 @@ class Collector:
     def add(self, line: int, query: str, doc: str, value: float) -> None:
         """Add one value."""
         if query == "" or (doc == "" and not self.nameless):
-            raise DataError(f"{self.name}:{line}: the name of the {'document' if query else 'query'} is missing")
+            raise DataError(f"{self.name}:{line}: the id of the {'document' if query else 'query'} is missing")
         docs = self.values.setdefault(query, {})
         if doc in docs and self.duplicates == "first":
             self.merged += 1
@@ -252,7 +252,7 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     if b"\r" in line.rstrip(b"\r"):
         raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
     if max(len(words[0]), len(words[2])) > LONGEST_NAME:
-        raise InputError(f"{source.name}:{number}: a name is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
+        raise InputError(f"{source.name}:{number}: an id is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
     return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
 
 
