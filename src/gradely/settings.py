@@ -12,9 +12,13 @@ TiePolicy: TypeAlias = Literal["expected", "sampled", "trec", "order", "best", "
 QueryPolicy: TypeAlias = Literal["qrels", "both", "run"]
 Precision: TypeAlias = Literal["double", "single"]
 EmptyPolicy: TypeAlias = Literal["zero", "skip", "one"]
+DuplicatePolicy: TypeAlias = Literal["error", "max", "sum", "first"]
+"""what to do with duplicate documents of a query"""
 ArrayTies: TypeAlias = Literal["expected", "order", "best", "worst", "random"]
 """tie policies for arrays, which have no document ids"""
 TestName: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap", "tukey", "max-t"]
+Undecided: TypeAlias = Literal["pass", "fail"]
+"""whether a gate that can show neither a drop nor its absence passes"""
 GateTest: TypeAlias = Literal["t", "wilcoxon", "randomization", "bootstrap"]
 """tests of a single pair, which can be one-sided"""
 Correction: TypeAlias = Literal["holm", "bonferroni", "bh", "none"]
@@ -69,7 +73,7 @@ class Settings:
     """how queries without relevant documents count"""
     exclude_self: bool = False
     """whether documents with the id of their query are dropped from the runs first"""
-    duplicates: str = "error"
+    duplicates: DuplicatePolicy = "error"
     """what to do with duplicate documents of a query"""
     document_pattern: str | None = None
     """the regular expression that finds the document in the name of a passage, if runs hold passages"""

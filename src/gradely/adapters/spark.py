@@ -25,7 +25,7 @@ from gradely.kernel.batch import Levels
 from gradely.lazy import optional
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
+from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 
 VALUES = "query string, measure string, value double"
 SEGMENT = "segment"
@@ -46,7 +46,7 @@ def evaluate(
     precision: Precision = "double",
     seed: int = 0,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude_self: bool = False,
     empty: EmptyPolicy = "zero",

@@ -16,7 +16,7 @@ from gradely.comparison.tests import ALONE, CORRECTIONS, RESAMPLES
 from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
 from gradely.errors import InputError
 from gradely.measures.names import parse
-from gradely.settings import Correction
+from gradely.settings import Correction, Undecided
 from gradely.tables import plain_line
 
 
@@ -225,7 +225,7 @@ def gate_on_suite(
     margins: tuple[str, ...],
     minimum: tuple[str, ...],
     strict: bool,
-    undecided: str,
+    undecided: Undecided,
     alpha: float,
     correction: Correction,
     inputs: InputOptions,

@@ -21,7 +21,7 @@ from gradely.errors import InputError, MeasureError
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
 from gradely.measures import Measure
 from gradely.measures.names import need_subtopics, parse, parse_all
-from gradely.settings import EMPTY, PRECISIONS, QUERIES, SAMPLES, TIES
+from gradely.settings import EMPTY, PRECISIONS, QUERIES, SAMPLES, TIES, DuplicatePolicy
 from gradely.tables import FORMATS, SAFE
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ class InputOptions(NamedTuple):
     ascending: bool = False
     columns: dict[str, str | None] | None = None
     """the names of columns in tables, by role"""
-    duplicates: str = "error"
+    duplicates: DuplicatePolicy = "error"
     split: str | None = None
     """the split to read from MTEB predictions"""
     document_pattern: str | None = None

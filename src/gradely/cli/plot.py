@@ -7,7 +7,7 @@ import click
 from gradely.cli import options
 from gradely.cli.options import FILE, Request
 from gradely.cli.output import check_output, say, write_file
-from gradely.report.charts import KINDS, plot
+from gradely.report.charts import KINDS, Figure, plot
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
 
@@ -31,7 +31,7 @@ def form_of_figure(path: str) -> str:
 @options.settings()
 @options.weights
 @options.request
-def command(kind: str, *, path: str, request: Request) -> None:
+def command(kind: Figure, *, path: str, request: Request) -> None:
     """Draw a figure for a paper.
 
     leaderboard: means with intervals. queries: the values of all RUNS on each query, or the differences of two RUNS, by

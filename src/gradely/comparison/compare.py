@@ -38,6 +38,7 @@ from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
     SAMPLES,
     Correction,
+    DuplicatePolicy,
     EmptyPolicy,
     Precision,
     QueryPolicy,
@@ -440,7 +441,7 @@ def compare(
     details: bool = False,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,

@@ -22,7 +22,7 @@ from gradely.evaluation.stacked import StackedRuns
 from gradely.lazy import Chart
 from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
-from gradely.settings import EmptyPolicy, Precision, Settings, TiePolicy, check_choice
+from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of
 
 
@@ -151,7 +151,7 @@ def correlate(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,
@@ -318,7 +318,7 @@ def pools(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

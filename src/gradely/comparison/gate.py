@@ -47,6 +47,7 @@ from gradely.evaluation.values import fit_to
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
     Correction,
+    DuplicatePolicy,
     EmptyPolicy,
     GateTest,
     Precision,
@@ -54,6 +55,7 @@ from gradely.settings import (
     Settings,
     Slope,
     TiePolicy,
+    Undecided,
     check_choice,
 )
 from gradely.tables import Cell, Table, count_of, format_p, render
@@ -195,7 +197,7 @@ def keep_scores(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,
@@ -510,7 +512,7 @@ def gate(
     non_inferior: float | Mapping[str, float] | None = None,
     floors: Mapping[str, float] | None = None,
     strict: bool = False,
-    undecided: str = "pass",
+    undecided: Undecided = "pass",
     alpha: float = 0.05,
     test: GateTest = "t",
     correction: Correction = "holm",
@@ -523,7 +525,7 @@ def gate(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

@@ -22,7 +22,7 @@ from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.kernel.parameters import is_number
 from gradely.lazy import Chart
-from gradely.settings import Settings
+from gradely.settings import DuplicatePolicy, Settings
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")
@@ -182,7 +182,7 @@ def overlap(
     queries: Iterable[Any] | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
 ) -> Overlap:
     """Compare the rankings of runs on the same queries; no judgments are needed.

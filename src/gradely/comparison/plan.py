@@ -21,7 +21,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
-from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
+from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
 from gradely.tables import Cell, Table, count_of, typed_frame
 
 POWER = 0.8
@@ -167,7 +167,7 @@ def plan(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

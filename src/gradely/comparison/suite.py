@@ -27,7 +27,7 @@ from gradely.evaluation.notes import Note, merge_notes, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.lazy import Chart
 from gradely.measures.names import MeasureLike
-from gradely.settings import Correction
+from gradely.settings import Correction, Undecided
 from gradely.tables import Cell, MarkedNumber, PValue, Table, count_of, typed_frame
 
 KEYS = ("qrels", "runs")
@@ -460,7 +460,7 @@ class Suite(Result):
         non_inferior: float | Mapping[str, float] | None = None,
         floors: Mapping[str, float] | None = None,
         strict: bool = False,
-        undecided: str = "pass",
+        undecided: Undecided = "pass",
     ) -> SuiteGate:
         """Decide whether a system is worse than a baseline over these collections, as gate does for two runs.
 

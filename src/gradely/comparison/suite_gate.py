@@ -24,6 +24,7 @@ from gradely.comparison.verdicts import (
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Section
+from gradely.settings import Undecided
 from gradely.tables import Cell, Table, count_of
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def gate_suite(
     non_inferior: float | Mapping[str, float] | None,
     floors: Mapping[str, float] | None,
     strict: bool,
-    undecided: str,
+    undecided: Undecided,
 ) -> SuiteGate:
     """Decide whether a system is worse than a baseline over the collections of a suite, or below its floors."""
     max_drop, undecided = settle_limits(max_drop, non_inferior, undecided)

@@ -15,7 +15,7 @@ from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
-from gradely.settings import EmptyPolicy, QueryPolicy, Settings
+from gradely.settings import DuplicatePolicy, EmptyPolicy, QueryPolicy, Settings
 from gradely.tables import Cell, Table, count_of, typed_frame
 
 
@@ -160,7 +160,7 @@ def tie_sensitivity(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

@@ -29,7 +29,7 @@ from gradely.measures import Graded
 from gradely.measures.gap import GAP, PrecisionPart, eGAP, xGAP
 from gradely.measures.names import MeasureLike, label, parse
 from gradely.relevance import Identity, Relevance
-from gradely.settings import EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
 DRAWS = 1_000
@@ -331,7 +331,7 @@ def users(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

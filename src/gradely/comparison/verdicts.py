@@ -11,7 +11,7 @@ from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse
-from gradely.settings import check_choice
+from gradely.settings import Undecided, check_choice
 from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
 
 UNDECIDED = ("pass", "fail")
@@ -361,8 +361,8 @@ def check_limits(
 
 
 def settle_limits(
-    max_drop: float | Mapping[str, float], non_inferior: float | Mapping[str, float] | None, undecided: str
-) -> tuple[float | Mapping[str, float], str]:
+    max_drop: float | Mapping[str, float], non_inferior: float | Mapping[str, float] | None, undecided: Undecided
+) -> tuple[float | Mapping[str, float], Undecided]:
     """Return the limits, and the result for undecided measures, which is fail with `non_inferior`."""
     if non_inferior is None:
         return max_drop, undecided

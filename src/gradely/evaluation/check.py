@@ -23,7 +23,7 @@ from gradely.evaluation.likely_mistakes import describe_mismatch, describe_same,
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.parallel import cores
-from gradely.settings import Settings
+from gradely.settings import DuplicatePolicy, Settings
 from gradely.tables import Table, count_of
 
 SHOWN = 5
@@ -76,7 +76,7 @@ def check(
     qrels: Any,
     *runs: Any,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     progress: Progress = ignore_progress,
 ) -> Findings:
@@ -108,7 +108,7 @@ def check_files(
     runs: Iterable[tuple[str, Any]],
     form: str | None = None,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     progress: Progress = ignore_progress,
 ) -> Findings:
     """Check qrels, and runs with their names; the check continues if one of them cannot be read."""
@@ -134,7 +134,7 @@ def _unreadable(name: str, error: GradelyError) -> Finding:
 
 
 def check_qrels(
-    qrels: Any, form: str | None = None, columns: Names | None = None, duplicates: str = "error"
+    qrels: Any, form: str | None = None, columns: Names | None = None, duplicates: DuplicatePolicy = "error"
 ) -> tuple[Qrels, list[Finding]]:
     """Return the judgments that can be read, and the findings about them."""
     qrels = Source(qrels) if isinstance(qrels, str | os.PathLike) else qrels

@@ -26,7 +26,7 @@ from gradely.evaluation.values import Evaluation, fit_to
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.parallel import on_threads
-from gradely.settings import SAMPLES, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import SAMPLES, DuplicatePolicy, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Table, box, bullets, count_of, grid, heading, to_frame, typed_wide_frame
 
 if TYPE_CHECKING:
@@ -195,7 +195,7 @@ def evaluate_runs(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
@@ -369,7 +369,7 @@ def evaluate(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,
@@ -446,7 +446,7 @@ class Evaluator:
         seed: int = 0,
         threads: int | None = None,
         columns: Names | None = None,
-        duplicates: str = "error",
+        duplicates: DuplicatePolicy = "error",
         document_pattern: str | None = None,
         by: Any = None,
         exclude: Any = None,

@@ -31,7 +31,7 @@ from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures import Measure
 from gradely.measures.dcg import GainBased
 from gradely.measures.names import MeasureLike, fit_all, label, parse
-from gradely.settings import SAMPLES, Precision, Settings, TiePolicy
+from gradely.settings import SAMPLES, DuplicatePolicy, Precision, Settings, TiePolicy
 from gradely.tables import (
     Cell,
     Table,
@@ -363,7 +363,7 @@ def explain(
     depth: int | None = None,
     orders: int | None = None,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

@@ -30,7 +30,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY
 from gradely.measures.names import MeasureLike
-from gradely.settings import Precision, Settings, Slope, TiePolicy
+from gradely.settings import DuplicatePolicy, Precision, Settings, Slope, TiePolicy
 from gradely.tables import Cell, Table, count_of, typed_frame
 
 Target = Literal["like", "these"]
@@ -322,7 +322,7 @@ def estimate(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     by: Any = None,
     exclude: Any = None,

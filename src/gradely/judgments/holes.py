@@ -19,7 +19,7 @@ from gradely.evaluation.label_ranges import Range, is_decided
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Precision, QueryPolicy, Settings, TiePolicy
+from gradely.settings import DuplicatePolicy, Precision, QueryPolicy, Settings, TiePolicy
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("nDCG@10",)
@@ -417,7 +417,7 @@ def holes(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

@@ -29,7 +29,7 @@ from gradely.judgments.conclusion import conclude, describe_many, describe_two
 from gradely.judgments.merge import merge
 from gradely.lazy import Chart
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import Correction, Precision, Settings, TiePolicy
+from gradely.settings import Correction, DuplicatePolicy, Precision, Settings, TiePolicy
 from gradely.tables import Cell, MarkedNumber, Table, count_of
 
 FEW_JUDGES = 4
@@ -407,7 +407,7 @@ def judges(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

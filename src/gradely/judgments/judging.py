@@ -22,7 +22,7 @@ from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.judgments.holes import DEFAULT, DIGITS, worth_of
 from gradely.measures.names import MeasureLike, fit_all, parse_all
-from gradely.settings import Precision, Settings, TiePolicy
+from gradely.settings import DuplicatePolicy, Precision, Settings, TiePolicy
 from gradely.tables import Table, count_of
 
 LOOKS = 50
@@ -115,7 +115,7 @@ def simulate_judging(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

@@ -16,7 +16,7 @@ from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.open_documents import find_open
 from gradely.evaluation.result import Result, Section
-from gradely.settings import Settings
+from gradely.settings import DuplicatePolicy, Settings
 from gradely.tables import Cell, Table, count_of
 
 DEPTH = 10
@@ -81,7 +81,7 @@ def sample(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

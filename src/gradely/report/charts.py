@@ -4,7 +4,7 @@ The fields of the page's charts have fixed names, since the script of the page r
 """
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from gradely.lazy import Chart as AltairChart
 from gradely.measures.names import MeasureLike
 from gradely.report.data import choose_cuts, measure_curves
 from gradely.report.page import Chart, chart, labels
-from gradely.settings import EmptyPolicy, Precision, QueryPolicy, TiePolicy
+from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, QueryPolicy, TiePolicy
 
 Rows = list[dict[str, Any]]
 GREY = PALETTE[7]
@@ -200,10 +200,11 @@ BOXES = 8
 """the most runs whose values on a query are drawn as points; those of more runs are drawn as a box"""
 BAR = 15
 """the height of a run's row in pixels"""
+Figure: TypeAlias = Literal["leaderboard", "queries", "curves", "ties", "tau"]
 
 
 def plot(
-    kind: str,
+    kind: Figure,
     qrels: Any,
     runs: Mapping[str, Any] | Iterable[Any],
     measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
@@ -216,7 +217,7 @@ def plot(
     threads: int | None = None,
     progress: Progress = ignore,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     document_pattern: str | None = None,
     exclude: Any = None,
     exclude_self: bool = False,

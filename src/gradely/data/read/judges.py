@@ -12,6 +12,7 @@ from gradely.data.read.formats import format_of, run_names
 from gradely.data.read.readers import read_qrels
 from gradely.data.source import Source
 from gradely.errors import DataError, InputError, clip, did_you_mean
+from gradely.settings import DuplicatePolicy
 
 
 def read_judges(
@@ -19,7 +20,7 @@ def read_judges(
     *,
     raters: Iterable[str] | None = None,
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     threads: int | None = None,
 ) -> dict[str, Qrels]:
     """Return the qrels of each judge by name; raise DataError for a single judge.
@@ -66,7 +67,9 @@ def _are_paths(qrels: Any) -> bool:
     return isinstance(qrels, list | tuple) and all(isinstance(path, str | os.PathLike) for path in qrels)
 
 
-def _read_table(table: Any, raters: list[str] | None, columns: Names | None, duplicates: str) -> dict[str, Qrels]:
+def _read_table(
+    table: Any, raters: list[str] | None, columns: Names | None, duplicates: DuplicatePolicy
+) -> dict[str, Qrels]:
     """Return the qrels of each judge of one table."""
     name, records = _records(table)
     header = list(dict.fromkeys(key for record in records for key in record))
@@ -112,7 +115,9 @@ def find_raters(name: str, header: Sequence[str]) -> list[str]:
     )
 
 
-def _read_rows(rows: list[dict[str, Any]], table: str, judge: str, columns: Names, duplicates: str) -> Qrels:
+def _read_rows(
+    rows: list[dict[str, Any]], table: str, judge: str, columns: Names, duplicates: DuplicatePolicy
+) -> Qrels:
     """Return the qrels of one judge of a table; errors name the judge."""
     try:
         qrels = read_qrels(rows, columns=columns, duplicates=duplicates)

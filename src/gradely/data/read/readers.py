@@ -17,7 +17,7 @@ from gradely.data.source import Source
 from gradely.data.table import DUPLICATES, Run, Table, TableScores
 from gradely.data.uncertain import UncertainQrels, join_columns
 from gradely.errors import DataError, InputError, clip
-from gradely.settings import check_choice
+from gradely.settings import DuplicatePolicy, check_choice
 
 if TYPE_CHECKING:
     from gradely.data.read.trec import TrecTable
@@ -39,7 +39,7 @@ def read_qrels(
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     threads: int | None = None,
     subtopics: Any = False,
 ) -> Qrels:
@@ -122,7 +122,7 @@ def read_run(
     *,
     format: str | None = None,  # noqa: A002 - its name
     columns: Names | None = None,
-    duplicates: str = "error",
+    duplicates: DuplicatePolicy = "error",
     feature: int | None = None,
     ascending: bool = False,
     split: str | None = None,
