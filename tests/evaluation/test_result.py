@@ -84,6 +84,8 @@ RESULTS = {
     "phi": (lambda: gradely.phi(QRELS), ["phi", QRELS]),
 }
 """what to call, and the command that prints the same, by name"""
+DRAWN = {"suite", "correlate", "pools", "overlap", "users", "judges", "phi"}
+"""those that can draw themselves"""
 COMMANDS = {name: command for name, (_, command) in RESULTS.items() if command}
 
 
@@ -149,6 +151,19 @@ def test_every_result_has_the_whole_interface(name):
     assert reader.tags <= TAGS and " object at 0x" not in reader.text and "array(" not in reader.text
     for form in ("table", "markdown", "latex", "html", "csv", "tsv", "json"):
         assert result.render(form).endswith("\n")
+
+
+@pytest.mark.parametrize("name", [name for name in RESULTS if name != "overlap_by_query"])
+def test_a_notebook_shows_the_chart_of_a_result_without_the_network(name):
+    """Altair's own view loads a script."""
+    result = result_of(name)
+    draw = getattr(result, "chart", getattr(result, "plot", None))
+    if draw is None:
+        assert name not in DRAWN
+        return
+    bundle = draw()._repr_mimebundle_()
+    assert name in DRAWN and set(bundle) == {"image/svg+xml", "text/plain"}
+    assert bundle["image/svg+xml"].startswith("<svg") and "http" not in bundle["text/plain"]
 
 
 @pytest.mark.parametrize("name", RESULTS)

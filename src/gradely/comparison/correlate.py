@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from gradely.comparison.charts import altair, squares
+from gradely.comparison.charts import altair, squares, style
 from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
 from gradely.comparison.records import Records
 from gradely.data import Qrels
@@ -132,7 +132,7 @@ class Correlation(Records):
 
     def chart(self) -> Chart:
         """Return an Altair chart with a square per pair of measures, labelled with τ."""
-        return squares(self.records(), "measure", "reference", "tau", "τ", self.measures)
+        return style(squares(self.records(), "measure", "reference", "tau", "τ", self.measures))
 
 
 def correlate(
@@ -288,8 +288,7 @@ class Pools(Records):
         scale = alt.Scale(zero=False)
         bands = base.mark_area(opacity=0.12).encode(y=alt.Y("low:Q", scale=scale, title="τ"), y2="high:Q")
         lines = base.mark_line(point=True).encode(y=alt.Y("tau:Q", scale=scale, title="τ"))
-        chart: Chart = (bands + lines).properties(width=420, height=300)
-        return chart
+        return style((bands + lines).properties(width=420, height=300))
 
 
 def _span(record: Mapping[str, Any], digits: int) -> str | None:

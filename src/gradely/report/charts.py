@@ -242,7 +242,7 @@ def plot(
         return chart
     scored = common | {"ties": ties, "precision": precision, "seed": seed}
     if kind == "tau":
-        return style(correlate(qrels, runs, measures, **scored).chart())
+        return correlate(qrels, runs, measures, **scored).chart()
     chart = COMPARED[kind](compare(qrels, runs, measures, **scored))
     return chart
 
