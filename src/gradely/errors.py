@@ -95,3 +95,18 @@ def clip(content: bytes | str, limit: int = 60) -> str:
     text = content[: 4 * limit + 4].decode(errors="replace") if isinstance(content, bytes) else content
     text = text.strip("\r\n")
     return repr(text if len(text) <= limit else text[:limit] + "…")
+
+
+def hint_number(value: object) -> str:
+    """Return what to write in place of a value that is not a number, or "".
+
+    >>> hint_number("0,9"), hint_number("relevant"), hint_number("1_0")
+    ('; decimals have a point, not a comma', '; write numbers in place of words', '')
+    """
+    import re
+
+    if not isinstance(value, str):
+        return ""
+    if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value):
+        return "; decimals have a point, not a comma"
+    return "; write numbers in place of words" if re.fullmatch(r"[^\W\d_]{2,}", value.strip()) else ""

@@ -34,7 +34,7 @@ from gradely.data.ids import (
     U,
     Words,
 )
-from gradely.errors import DataError, clip
+from gradely.errors import DataError, clip, hint_number
 
 
 class Triples(NamedTuple):
@@ -184,7 +184,7 @@ def to_number(value: object, title: str) -> float:
     except OverflowError:
         raise DataError(f"{title} {clip(_text(value))} is too large to represent") from None
     except (TypeError, ValueError):
-        raise DataError(f"{title} {clip(_text(value))} is not a number") from None
+        raise DataError(f"{title} {clip(_text(value))} is not a number{hint_number(value)}") from None
     if not isfinite(number):
         raise DataError(f"{title} is {number}; it must be a finite number")
     return number
@@ -214,6 +214,6 @@ def numbers_of_objects(values: list[Any], kind: str, name: str, start: int, row:
         try:
             out[i] = float(value) if not (isinstance(value, str) and "_" in value) else None
         except (TypeError, ValueError, OverflowError):
-            problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number"
+            problem = f"{row} {start + i + 1}: the {kind} {clip(str(value))} is not a number{hint_number(value)}"
             raise DataError(f"{name}: {problem}") from None
     return check_finite(out, kind, name, start, row)

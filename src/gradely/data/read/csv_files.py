@@ -75,6 +75,9 @@ class CsvTable(Table):
         """Raise InputError for a first line that is no header, since it contains numbers, and for columns of ragas."""
         from gradely.data.read.exports import ROWS, is_ragas
 
+        if header[0].startswith("sep="):
+            text = clip(delimiter.join(header))
+            raise InputError(f"{self.name}:1: {text} is for spreadsheets; delete this line, so the header comes first")
         if is_ragas(header):
             raise InputError(
                 f"{self.name}: has the columns of ragas, which hold lists, but CSV cells cannot hold lists; {ROWS}"

@@ -117,7 +117,7 @@ def _is_ranks(source: Source) -> bool:
 
 def _is_letor(source: Source) -> bool:
     """True if the first line has a qid field, or numbered features without one."""
-    pattern = rb"\s*\S+\s+(qid:\S|\d+:\S+\s+\d+:)"
+    pattern = rb"\s*\S+[ \t]+(qid:\S|\d+:\S+[ \t]+\d+:)"
     return b":" in source.head and re.match(pattern, source.head) is not None
 
 

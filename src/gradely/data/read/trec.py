@@ -13,6 +13,7 @@ from contextlib import suppress
 from math import isfinite, nan
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+from gradely.data.column_roles import ROLES, normalize
 from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.qrels import Qrels
 from gradely.data.source import Report, Source
@@ -25,7 +26,7 @@ from gradely.data.table import (
     Table,
     describe_merged,
 )
-from gradely.errors import DataError, GradelyError, InputError, clip
+from gradely.errors import DataError, GradelyError, InputError, clip, hint_number
 from gradely.parallel import cores
 from gradely.tables import count_of
 
@@ -33,6 +34,8 @@ if TYPE_CHECKING:
     from gradely.data.read.pieces import Dialect
 
 T = TypeVar("T")
+TIME = 1e8
+"""the least label that is probably the seconds of a time; labels are far smaller"""
 
 
 class Layout(NamedTuple):
@@ -48,6 +51,8 @@ class Layout(NamedTuple):
     """True if fields after the last one are ignored"""
 
 
+HEADINGS = {kind: {normalize(name) for name in (*ROLES[kind], kind)} for kind in ("label", "score")}
+"""names of the column of numbers in a header"""
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
@@ -162,8 +167,7 @@ def to_number(source: Source, kind: str, number: int, text: str) -> float:
     except ValueError:
         value = None
     if value is None:
-        decimal = "; decimals have a point, not a comma" if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", text) else ""
-        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number{decimal}")
+        raise InputError(f"{source.name}:{number}: the {kind} {clip(text)} is not a number{hint_number(text)}")
     if not isfinite(value):
         raise DataError(f"{source.name}:{number}: the {kind} is {text}; it must be a finite number")
     return value
@@ -177,15 +181,18 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
         try:
             rows.add(number, query, doc, value)
         except DataError as error:
-            raise DataError(f"{error}{_hint_subtopics(source, layout, line)}") from None
+            raise DataError(f"{error}{_hint_fields(source, layout, line)}") from None
     return rows.with_notes()
 
 
-def _hint_subtopics(source: Source, layout: Layout, line: bytes) -> str:
-    """Return a hint about subtopics if two judgments of a document differ in their second fields."""
-    query, iteration, doc, *_ = line.split()
+def _hint_fields(source: Source, layout: Layout, line: bytes) -> str:
+    """Return a hint about duplicate judgments that differ in their second fields: subtopics, or ratings with times."""
+    query, iteration, doc, value = line.split()[:4]
     if layout is not QRELS:
         return ""
+    if abs(float(value)) >= TIME:
+        names = "user_id, item_id, rating and time, with tabs between them"
+        return f"; {clip(value)} looks like a time: write the names of the columns above: {names}"
     same = (words for _, other in source.lines() if (words := other.split())[0] == query and words[2] == doc)
     other = next(same)[1]
     if other == iteration:
@@ -247,17 +254,25 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
         found = count_of(len(words), "field")
         raise InputError(
             f"{source.name}:{number}: {found} instead of {layout.width} ({layout.fields}): {clip(line)}"
-            f"{_hint(layout, len(words))}"
+            f"{_hint(layout, words)}"
         )
     if b"\r" in line.rstrip(b"\r"):
         raise InputError(f"{source.name}:{number}: a carriage return inside a line; end lines with LF or CR LF")
     if max(len(words[0]), len(words[2])) > LONGEST_NAME:
         raise InputError(f"{source.name}:{number}: an id is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
-    return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, words[layout.value].decode())
+    text = words[layout.value].decode()
+    if number == 1 and normalize(text) in HEADINGS[layout.kind]:
+        raise InputError(f"{source.name}:1: {clip(line)} looks like a header, which TREC text does not have; delete it")
+    return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, text)
 
 
-def _hint(layout: Layout, width: int) -> str:
+def _hint(layout: Layout, words: list[bytes]) -> str:
     """Return a hint for a line with another number of fields, or ''."""
+    width = len(words)
+    if b"::" in words[0]:
+        return "; replace :: with tabs, and write the names of the columns above, such as user_id, item_id, rating"
+    if layout is RUN and width == 1:
+        return "; scores alone name no documents: in Python, use evaluate_arrays(scores, labels, qid=…)"
     if layout is QRELS and width >= RUN.width:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width:
