@@ -1,5 +1,8 @@
 """Which column of a table is read: the one that was said, or the only one that it can be."""
 
+import re
+import shlex
+
 import pandas as pd
 import polars as pl
 import pytest
@@ -42,6 +45,17 @@ def test_every_row_is_relevant_on_the_command_line(file, capfd):
     assert "(--columns label=judge_score)" in capfd.readouterr().err
     assert cli(["evaluate", qrels, run, "-m", "RR", "--columns", "label=", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "run,0.75"
+
+
+@pytest.mark.parametrize("name", ["Judge score", "Rating (0-2)", "judge's"])
+def test_what_an_error_says_to_type_can_be_typed_in_a_shell(file, capfd, name):
+    qrels = str(file("q.csv", f"question_id,chunk_id,{name}\nq1,d1,2\nq2,d4,0\n"))
+    run = str(file("run.json", RUN))
+    assert cli(["evaluate", qrels, run, "-m", "RR"]) == 2
+    typed = re.search(r"\((--columns .*?)\); if every", capfd.readouterr().err)[1]
+    assert cli(["evaluate", qrels, run, "-m", "RR", *shlex.split(typed)]) == 0
+    expected = gradely.evaluate({"q1": {"d1": 2}, "q2": {"d4": 0}}, RUN, ["RR"])
+    assert f"{expected['RR']:.4f}" in capfd.readouterr().out
 
 
 def test_a_role_that_is_not_known_is_refused_though_no_column_has_a_name(file, capfd):

@@ -427,7 +427,10 @@ def _check_unclaimed(cells: Cells, name: str) -> None:
 
 def columns_option(role: str, column: str | None) -> str:
     """Return what to type to name the column of a role, in Python and on the command line."""
-    return f"pass columns={{{role!r}: {column!r}}} (--columns {role}={column or ''})"
+    from shlex import quote
+
+    typed = quote(f"{role}={column or ''}")
+    return f"pass columns={{{role!r}: {column!r}}} (--columns {typed})"
 
 
 def _listing(names: Sequence[str]) -> str:
