@@ -291,9 +291,12 @@ def test_all_about_a_measure_is_found_by_any_of_its_names(name, measure, reading
         ("ndcg@1,3,5,map", "name each: ndcg@1, ndcg@3, ndcg@5"),
         ("nDCG@10;MAP", "put commas between them, as in nDCG@10,MAP"),
         ("nDCG@10 MAP", "put commas between them, as in nDCG@10,MAP"),
+        ("nDGC@10 MAP", "put commas between them, as in nDGC@10,MAP"),
+        ("hit rate@5", "hit rate@5: write `hit_rate@5`, without blanks"),
+        ("mean  average precision", "write `mean_average_precision`, without blanks"),
     ],
 )
-def test_several_measures_in_one_option_say_how_to_separate_them(typed, says, demo_files, capfd):
+def test_several_measures_or_words_in_one_option_say_how_to_write_them(typed, says, demo_files, capfd):
     assert run(["evaluate", *demo_files, "-m", typed]) == 2
     assert says in capfd.readouterr().err
 

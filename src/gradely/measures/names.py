@@ -242,10 +242,15 @@ def _split_names(text: str) -> list[str]:
     (['nDCG@10', 'AP(rel=2)'], [], [])
     """
     names = re.split(r"[,\s]+(?![^(]*\))", text.strip())
+    return names if len(names) > 1 and all(map(_is_name, names)) else []
+
+
+def _is_name(text: str) -> bool:
+    """True for the name of a measure."""
     try:
-        return names if len(names) > 1 and all(map(parse, names)) else []
+        return bool(parse(text))
     except MeasureError:
-        return []
+        return False
 
 
 def need_subtopics(measures: Mapping[str, Measure]) -> bool:
@@ -348,6 +353,9 @@ def _tree(text: str) -> ast.expr:
 
 def _unreadable(text: str) -> NoReturn:
     names = re.split(r"[;\s]+", text.strip())
+    joined = re.sub(r"\s+", "_", text.strip())
+    if joined != text and not _split_names(text) and _is_name(joined):
+        raise MeasureError(f"{text}: write `{joined}`, without blanks")
     if len(names) > 1 and all(re.fullmatch(r"[\w.-]+(@\d+)?", name) for name in names):
         raise MeasureError(f"{text} is several measures: put commas between them, as in {','.join(names)}")
     raise MeasureError(f"cannot read the measure {text!r}: write it like nDCG@10 or AP(rel=2)@100")
