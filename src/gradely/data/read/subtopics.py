@@ -27,6 +27,8 @@ from gradely.parallel import cores
 
 Labels = dict[str, dict[str, dict[str, float]]]
 """{query: {document: {subtopic: label}}}"""
+WHY = "; measures of diversity, like alpha_nDCG and StRecall, need judgments by subtopic"
+"""why judgments without subtopics are an error, for a reader who only named a measure"""
 
 
 class Row(NamedTuple):
@@ -144,7 +146,7 @@ def _rows_of_trec(source: Source) -> Iterator[Row]:
         yield Row(f"{source.name}:{number}", query, document, subtopic, label)
     if len(subtopics) == 1:
         problem = f"the second field, where diversity qrels have them, is {clip(subtopics.pop())} in every line"
-        raise InputError(f"{source.name}: has no subtopics: {problem}")
+        raise InputError(f"{source.name}: has no subtopics: {problem}{WHY}")
 
 
 def _rows_of_object(value: Any, name: str, options: ReadOptions, notes: list[str]) -> Iterator[Row]:
@@ -176,12 +178,12 @@ def _rows_of_dict(labels: Mapping[Any, Any], name: str) -> Iterator[Row]:
         if not isinstance(documents, MAPPING):
             raise DataError(
                 f"{name}: query {clip(str(query))}: expected {{document: {{subtopic: label}}}}, found "
-                f"{clip(repr(documents))}"
+                f"{clip(repr(documents))}{WHY}"
             )
         for document, of_document in documents.items():
             where = f"{name}: query {clip(str(query))}, document {clip(str(document))}"
             if not isinstance(of_document, MAPPING):
-                raise DataError(f"{where}: expected {{subtopic: label}}, found {clip(repr(of_document))}")
+                raise DataError(f"{where}: expected {{subtopic: label}}, found {clip(repr(of_document))}{WHY}")
             for subtopic, label in of_document.items():
                 if not isinstance(subtopic, str):
                     raise DataError(f"{where}: the subtopic {subtopic!r} is not text; write '{subtopic}'")
