@@ -140,7 +140,11 @@ def test_columns_may_have_other_names_and_no_label():
         ({"q": {"a": {"s": "x"}}}, {}, "subtopic 's': the label 'x' is not a number"),
         ({"q": {"a": {"s": 1}, "b": 1}}, {}, "document 'b': expected {subtopic: label}, found '1'"),
         ({"q": {"a": {"s": 1}}, "p": ["a"]}, {}, "query 'p': expected {document: {subtopic: label}}"),
-        ({"q": {"a": 1}}, {"subtopics": True}, "expected {subtopic: label}, found '1'; measures of diversity, like alpha"),
+        (
+            {"q": {"a": 1}},
+            {"subtopics": True},
+            "expected {subtopic: label}, found '1'; measures of diversity, like alpha",
+        ),
         ({"q": ["a"]}, {"subtopics": True}, "{subtopic: label}}, found \"['a']\"; measures of diversity, like alpha"),
         ([{"qid": 1, "doc": "a", "label": 1}], {"subtopics": True}, "no subtopic column among 'qid', 'doc', 'label'"),
         ([{"qid": 1, "intent": 1, "nugget": 2, "doc": "a"}], {"subtopics": True}, "may both be the subtopic column"),
