@@ -179,7 +179,8 @@ class Batch:
         """Return the batch with another tie policy; data that depend on its pools and ranking stay cached."""
         other = replace(self, ties=ties)
         known = {name: vars(self)[name] for name in LASTING if name in vars(self)}
-        other.set_cached(pool_memo=self.pool_memo, **known)
+        tops = {k: top and top.with_ties(ties) for k, top in self._tops.items()}
+        other.set_cached(pool_memo=self.pool_memo, _tops=tops, **known)
         return other
 
     def set_cached(self, **facts: Any) -> None:
