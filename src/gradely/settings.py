@@ -2,6 +2,7 @@
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from functools import cached_property
 from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
@@ -112,17 +113,17 @@ class Settings:
         }
         return "".join(f", {words}" for words, holds in said.items() if holds)
 
-    @property
+    @cached_property
     def workers(self) -> int:
         """The number of threads to use."""
         return workers(self.threads)
 
-    @property
+    @cached_property
     def counts_unjudged(self) -> bool:
         """Whether queries of the run without judgments count; then all of their names are needed."""
         return self.queries == "run" and self.empty != "skip"
 
-    @property
+    @cached_property
     def breaks_ties(self) -> bool:
         """Whether the policy gives tied documents one order that is the same for all measures."""
         return self.ties not in ("expected", "sampled", "best", "worst")

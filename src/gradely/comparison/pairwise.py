@@ -92,8 +92,10 @@ def check_alpha(alpha: float) -> None:
 
 def check_margin(margin: float | None, measures: MeasureLike | Iterable[MeasureLike]) -> None:
     """Raise DataError for an equivalence margin that no difference of a measure can exceed."""
+    if margin is None:
+        return
     for name, span in largest_differences(measures).items():
-        if margin is not None and margin >= span:
+        if margin >= span:
             differ = f"{name} of two runs cannot differ by more than {span:g}"
             raise DataError(f"{differ}, so that all runs are equivalent within ±{margin:g}; give {in_points(margin)}")
 

@@ -430,6 +430,8 @@ def _note_degenerate(evaluation: "Evaluation") -> list[Note]:
 
 def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: list[str]) -> list[Note]:
     queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
+    if not len(queries):
+        return []
     fate = "score{s} 0 in every order" if evaluation.settings.empty == "zero" else "count{s} 1, whatever was retrieved"
     text = f"{{have}} no relevant document for {', '.join(measures)} and {fate}"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
