@@ -14,8 +14,8 @@ from gradely.comparison.records import Records
 from gradely.comparison.similarities import Places, Similarity, SimilarityLike, parse_all
 from gradely.data import Run
 from gradely.data.column_roles import Names
-from gradely.data.columns import flat
 from gradely.data.ids import Bools, Floats, as_text
+from gradely.data.qrels import flat
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names

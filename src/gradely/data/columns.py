@@ -4,35 +4,28 @@ An id is a range of bytes in a buffer, as in TREC text. The functions that match
 their ties therefore also work on the rows of tables, with the same results.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from gradely.data.hashing import (
-    LONG,
     SALT,
     compare_tokens,
-    find_repeated,
     hashes,
-    is_among,
     is_distinct,
     ranges,
     slots,
     table_bits,
-    words_of,
 )
 from gradely.data.ids import (
     PAD,
     Bools,
-    Bytes,
     Floats,
     Ids,
     Ints,
     U,
-    Words,
 )
 from gradely.errors import DataError, clip, hint_number
 
@@ -133,48 +126,6 @@ def _same_ids(ids: Ids, one: Ints, other: Ints) -> Bools:
     here = np.flatnonzero(alike & (one != other))
     alike[here] = compare_tokens(ids.text, ids.start[one[here]], ids.text, ids.start[other[here]], size[one[here]])
     return alike
-
-
-def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
-    """Return the lines whose token differs from the token of the line before.
-
-    Whole words are compared first, including the bytes before a short token, which are mostly the same in all lines. If
-    they differ, or if a token is long, the tokens themselves are compared.
-    """
-    size, words = stop - start, words_of(text)
-    longest = int(size.max(initial=0))
-    differs = (size[1:] != size[:-1]) | (size[1:] > LONG)
-    for done in range(8, min(longest, LONG) + 8, 8):
-        word = words[np.maximum(stop - done, 0)]
-        differs |= word[1:] != word[:-1]
-    maybe = np.flatnonzero(differs) + 1
-    again = size[maybe] == size[maybe - 1]
-    again[again] = compare_tokens(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
-    return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
-
-
-def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
-    """True if two lines have the same query and document; lines that merely share a key do not count.
-
-    The arguments are the keys of all lines, the numbers of their queries, and the positions of their document names.
-    """
-    suspects = np.flatnonzero(is_among(key, find_repeated(key)))
-    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
-    return len(names) < len(suspects)
-
-
-def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
-    """Concatenate the values of all tables; `where(table, document)` names a value in error messages."""
-    size = sum(map(len, tables))
-    try:
-        columns = [table.values() for table in tables]
-        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
-        if np.count_nonzero(np.isfinite(values)) == size:  # faster than .all()
-            return values
-    except (TypeError, ValueError, OverflowError):
-        pass
-    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
-    return np.array(checked, np.float64)
 
 
 def to_number(value: object, title: str) -> float:

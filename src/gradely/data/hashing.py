@@ -65,6 +65,34 @@ def compare_tokens(text: Bytes, start: Ints, other: Bytes, other_start: Ints, si
     return out
 
 
+def new_tokens(text: Bytes, start: Ints, stop: Ints) -> Ints:
+    """Return the lines whose token differs from the token of the line before.
+
+    Whole words are compared first, including the bytes before a short token, which are mostly the same in all lines. If
+    they differ, or if a token is long, the tokens themselves are compared.
+    """
+    size, words = stop - start, words_of(text)
+    longest = int(size.max(initial=0))
+    differs = (size[1:] != size[:-1]) | (size[1:] > LONG)
+    for done in range(8, min(longest, LONG) + 8, 8):
+        word = words[np.maximum(stop - done, 0)]
+        differs |= word[1:] != word[:-1]
+    maybe = np.flatnonzero(differs) + 1
+    again = size[maybe] == size[maybe - 1]
+    again[again] = compare_tokens(text, start[maybe[again]], text, start[maybe[again] - 1], size[maybe[again]])
+    return np.concatenate([[0], maybe[~again]]) if len(size) else maybe
+
+
+def has_repetition(key: Words, query: Ints, text: Bytes, start: Ints, stop: Ints) -> bool:
+    """True if two lines have the same query and document; lines that merely share a key do not count.
+
+    The arguments are the keys of all lines, the numbers of their queries, and the positions of their document names.
+    """
+    suspects = np.flatnonzero(is_among(key, find_repeated(key)))
+    names = {(int(query[i]), text[start[i] : stop[i]].tobytes()) for i in suspects.tolist()}
+    return len(names) < len(suspects)
+
+
 def keys_from(seed: int) -> Words:
     """Return keys, one for each word of a token and one for its end."""
     return stir(np.arange(1, LONG // 8 + 2, dtype=U) * GOLDEN, U(seed))

@@ -98,16 +98,16 @@ class Ids(NamedTuple):
         """Return the ids of all rows as text."""
         return [self.name(i) for i in range(len(self.start))]
 
-    @property
-    def longest(self) -> int:
-        """The number of bytes of the longest id."""
-        return int((self.stop - self.start).max(initial=0))
-
     def tokens(self) -> Tokens:
         """Return the ids as a sequence of text that uses as little memory as possible."""
         size = self.stop - self.start
         start = self.start.astype(np.uint32) if len(self.text) < 1 << 32 else self.start
         return Tokens(self.text, start, size.astype(np.uint16) if size.max(initial=0) < 1 << 16 else size)
+
+
+def are_too_long(*columns: Ids) -> bool:
+    """True if one of the ids in some columns is longer than a name may be."""
+    return any(int((ids.stop - ids.start).max(initial=0)) > LONGEST_NAME for ids in columns)
 
 
 def decode(token: bytes) -> str:

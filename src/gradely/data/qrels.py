@@ -1,6 +1,6 @@
 """Qrels: the judged documents of all queries, in one flat table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Any, TypeAlias
@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import flat
+from gradely.data.columns import to_number
 from gradely.data.ids import Bools, Floats, Ints, Words
 from gradely.data.subtopics import JudgedSubtopics
 from gradely.errors import DataError, clip, did_you_mean
@@ -194,3 +194,17 @@ class Qrels:
     def __repr__(self) -> str:
         """Return a summary."""
         return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.docs), 'judgment')})"
+
+
+def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
+    """Concatenate the values of all tables; `where(table, document)` names a value in error messages."""
+    size = sum(map(len, tables))
+    try:
+        columns = [table.values() for table in tables]
+        values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
+        if np.count_nonzero(np.isfinite(values)) == size:  # faster than .all()
+            return values
+    except (TypeError, ValueError, OverflowError):
+        pass
+    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
+    return np.array(checked, np.float64)

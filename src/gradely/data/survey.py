@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import new_tokens, number_ids
-from gradely.data.hashing import hashes, is_distinct
+from gradely.data.columns import number_ids
+from gradely.data.hashing import hashes, is_distinct, new_tokens
 from gradely.data.ids import Floats, Ids, Ints, Words
 from gradely.data.read.pieces import Piece, fields, map_pieces, numbers
 from gradely.data.read.trec import RUN, to_rank

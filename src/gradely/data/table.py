@@ -25,8 +25,8 @@ from gradely.data.column_roles import (
     notes_on,
     pick_columns,
 )
-from gradely.data.columns import Triples, compact, concatenate, earliest_alike, new_tokens, number_ids
-from gradely.data.hashing import ranges
+from gradely.data.columns import Triples, compact, concatenate, earliest_alike, number_ids
+from gradely.data.hashing import new_tokens, ranges
 from gradely.data.hits import Hits
 from gradely.data.ids import Floats, Ids, Ints, as_text
 from gradely.data.qrels import Qrels

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import flat
 from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
 from gradely.data.locate import find_hits
-from gradely.data.qrels import Qrels
+from gradely.data.qrels import Qrels, flat
 from gradely.data.table import Run, Scores, TableScores
 from gradely.errors import clip
 from gradely.settings import Settings

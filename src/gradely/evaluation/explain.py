@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, locate
 from gradely.data.column_roles import Names
-from gradely.data.columns import flat
+from gradely.data.qrels import flat
 from gradely.data.read.readers import trec_table
 from gradely.data.selection import read_selected
 from gradely.data.table import Run

@@ -20,11 +20,11 @@ import numpy as np
 import numpy.typing as npt
 
 from gradely.data.alike import OF_QUERIES, find_alike
-from gradely.data.columns import concatenate, earliest_alike, flat
+from gradely.data.columns import concatenate, earliest_alike
 from gradely.data.hashing import end_of_better
 from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens, rename_docs
-from gradely.data.qrels import Qrels
+from gradely.data.qrels import Qrels, flat
 from gradely.data.source import Report, ignore
 from gradely.data.table import MERGED, IrregularText, LazyScores, Run, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied

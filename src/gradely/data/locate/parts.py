@@ -12,10 +12,10 @@ from typing import Any, NamedTuple, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Triples, compact, concatenate, has_repetition, new_tokens, number_ids
-from gradely.data.hashing import SALT, hashes, is_among, is_distinct, ranges, token_hashes
+from gradely.data.columns import Triples, compact, concatenate, number_ids
+from gradely.data.hashing import SALT, has_repetition, hashes, is_among, is_distinct, new_tokens, ranges, token_hashes
 from gradely.data.hits import EXAMPLES, Hits, Unjudged
-from gradely.data.ids import LONGEST_NAME, Bools, Bytes, Floats, Ids, Ints, Words, as_tokens
+from gradely.data.ids import Bools, Bytes, Floats, Ids, Ints, Words, are_too_long, as_tokens
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.qrels import Qrels
 from gradely.data.spool import NamedRows, NameSpool, Spool
@@ -129,7 +129,7 @@ def read_lines(judgments: Judgments, rows: Triples, settings: Settings) -> Lines
     first = new_tokens(*query)
     size = np.diff(first, append=len(score))
     query = query.take(first)
-    if max(query.longest, document.longest) > LONGEST_NAME:
+    if are_too_long(query, document):
         raise IrregularText
     index, query_hash = judgments.query(*query)
     key = hashes(*document)
@@ -300,6 +300,7 @@ def join_hits(
     if observe is not None:
         for one in seen:
             observe.add(one)
-    table.note_merged(merged)
+    if merged:
+        table.note_merged(merged)
     query, row, above, tied, *place = map(np.concatenate, zip(*hits, strict=True))
     return Hits(query, row, above, tied, place[0] if place else None, retrieved, retrieved > 0, unjudged)

@@ -10,8 +10,8 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import Triples, compact, leave_out_repeats, new_tokens, number_ids
-from gradely.data.hashing import hashes
+from gradely.data.columns import Triples, compact, leave_out_repeats, number_ids
+from gradely.data.hashing import hashes, new_tokens
 from gradely.data.ids import Bytes, Ids, Words
 from gradely.data.locate.match import UNKNOWN, Judgments
 from gradely.data.locate.parts import UnjudgedNames

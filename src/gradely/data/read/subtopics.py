@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from gradely.data.column_roles import Names, notes_on, pick_columns, pick_subtopic
-from gradely.data.columns import earliest_alike, new_tokens, number_ids, to_number
-from gradely.data.hashing import is_distinct
+from gradely.data.columns import earliest_alike, number_ids, to_number
+from gradely.data.hashing import is_distinct, new_tokens
 from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING

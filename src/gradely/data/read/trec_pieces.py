@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gradely.data.columns import Triples, has_repetition, new_tokens
-from gradely.data.hashing import SALT, hashes, is_distinct, ranges
-from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words
+from gradely.data.columns import Triples
+from gradely.data.hashing import SALT, has_repetition, hashes, is_distinct, new_tokens, ranges
+from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words, are_too_long
 from gradely.data.qrels import Qrels
 from gradely.data.read.pieces import (
     LONGEST,
@@ -69,8 +69,10 @@ def map_text(
 
 def count_processes(source: Source, threads: int) -> int:
     """Return the number of processes to read a file: 0 if it is small, compressed or a pipe, or if cores are few."""
+    if source.size < LARGE or not can_fork():
+        return 0
     count = min(workers(threads), cores())
-    if count <= FEW or not can_fork() or source.size < LARGE:
+    if count <= FEW:
         return 0
     with source.stream() as stream:
         return count if isinstance(stream, DiskFile) and stream.closefd else 0
@@ -228,7 +230,7 @@ def load_by_subtopic(source: Source, threads: int) -> SubtopicLines:
         raise IrregularText
     *edges, label = (np.concatenate(column) for column in zip(*parts, strict=True))
     query, subtopic, document = (Ids(text, *edges[i : i + 2]) for i in (0, 2, 4))
-    if max(query.longest, subtopic.longest, document.longest) > LONGEST_NAME:
+    if are_too_long(query, subtopic, document):
         raise IrregularText
     return SubtopicLines(query, subtopic, document, label)
 
