@@ -51,8 +51,6 @@ class Layout(NamedTuple):
     """True if fields after the last one are ignored"""
 
 
-HEADINGS = {kind: {normalize(name) for name in (*ROLES[kind], kind)} for kind in ("label", "score")}
-"""names of the column of numbers in a header"""
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
 RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
@@ -261,9 +259,14 @@ def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[st
     if max(len(words[0]), len(words[2])) > LONGEST_NAME:
         raise InputError(f"{source.name}:{number}: an id is longer than {LONGEST_NAME:,} bytes: {clip(line)}")
     text = words[layout.value].decode()
-    if number == 1 and normalize(text) in HEADINGS[layout.kind]:
-        raise InputError(f"{source.name}:1: {clip(line)} looks like a header, which TREC text does not have; delete it")
-    return words[0].decode(), words[2].decode(), to_number(source, layout.kind, number, text)
+    try:
+        value = to_number(source, layout.kind, number, text)
+    except InputError:
+        if number > 1 or normalize(text) not in map(normalize, (*ROLES[layout.kind], layout.kind)):
+            raise
+        problem = "looks like a header, which TREC text does not have; delete it"
+        raise InputError(f"{source.name}:1: {clip(line)} {problem}") from None
+    return words[0].decode(), words[2].decode(), value
 
 
 def _hint(layout: Layout, words: list[bytes]) -> str:
