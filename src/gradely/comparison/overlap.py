@@ -15,7 +15,7 @@ from gradely.comparison.similarities import Places, Similarity, SimilarityLike, 
 from gradely.data import Run
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, as_text
-from gradely.data.qrels import flat
+from gradely.data.qrels import values_of
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
@@ -250,7 +250,7 @@ def rank(query: str, runs: Sequence[Run]) -> list[Places]:
     found = []
     for run in runs:
         scores, where = run.scores[query], f"{run.where}: query {clip(query)}"
-        values = flat([scores], lambda _, doc, where=where: f"{where}, document {clip(str(doc))}: the score")  # type: ignore[misc]
+        values = values_of([scores], lambda _, doc, where=where: f"{where}, document {clip(str(doc))}: the score")  # type: ignore[misc]
         among = [number.setdefault(as_text(doc, where), len(number)) for doc in scores]
         found.append((values, np.asarray(among)))
     return [Places.of(values, among, len(number)) for values, among in found]

@@ -2,18 +2,21 @@
 
     source  ──>  read  ──>  table  ──>  locate  ──>  Hits
 
-The path of a run, with the function or method that makes each step:
+The path of a run, step by step, with the file of each step:
 
-    open_run         read/readers    chooses a reader by the format of a file or the type of an object
-    Source.stream    source          the bytes of a path, a pipe or standard input, decompressed
-    Table.map_parts  table, read/    parts of a few megabytes; part.columns() is query, document and score of each row
-    locate           locate          takes the qrels and the run, and chooses how to find the hits:
-      find_in_part  locate/parts     matches the rows of a part with the qrels by hash, sorts them and counts ranks
-      find_in_dicts  locate          looks up the judged documents of {query: {document: score}}, or of a small file
-      LazyScores.find_hits  engine   lets the engine of a lazy frame (polars, DuckDB, Spark, Ibis) compute the ranks
-    Hits             hits            the number of documents above and tied with each judged document of the run
-    Blocks.visit     hits            puts the hits of some queries into a Batch, on which the measures are computed
+    open_run              read/readers   recognises the format of a file (read/formats) or the type of an object, and
+                                         returns a Run, whose scores are a Table, a dict of dicts, or LazyScores
+    locate                locate         finds the judged documents of the qrels in the scores of the Run, which are:
+      find_in_table       locate         a table, in parts of a few megabytes that hold whole queries:
+        Table.map_parts   table, read/   reads the Source; part.columns() is query, document and score of each row
+        find_in_part      locate/parts   matches these with the qrels by hash, sorts them by score, and counts ranks
+        join_hits         locate/parts   puts the hits of all parts together
+      find_in_dicts       locate         a dict of dicts, or a small file, whose lines are read one by one
+      find_hits           engine         lazy scores: the engine of a frame (polars, DuckDB, Spark, Ibis) counts ranks
+    Hits                  hits           the number of documents above and tied with each judged document of the run
+    Blocks.visit          hits           puts the hits of some queries into a Batch, on which measures are computed
 
+For a large TREC file, map_parts is that of read/trec, with read/trec_pieces for its lines and read/pieces for text.
 Qrels take the same path up to the table, and Table.qrels returns them as columns.
 
 Readers and locate do not import each other; import-linter checks every arrow. Both use ids, hashing, columns, qrels,

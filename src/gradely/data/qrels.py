@@ -85,7 +85,7 @@ class Qrels:
         np.cumsum([len(table) for table in tables], out=start[1:])
         if not start[-1]:
             raise DataError(f"{name}: no judgments")
-        grade = flat(tables, lambda i, doc: f"{name}: query {clip(queries[i])}, document {clip(doc)}: the label")
+        grade = values_of(tables, lambda i, doc: f"{name}: query {clip(queries[i])}, document {clip(doc)}: the label")
         return cls(queries, start, list(chain.from_iterable(tables)), grade, name)
 
     @property
@@ -196,15 +196,15 @@ class Qrels:
         return f"Qrels({self.name}: {count_of(len(self), 'query')}, {count_of(len(self.docs), 'judgment')})"
 
 
-def flat(tables: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
-    """Concatenate the values of all tables; `where(table, document)` names a value in error messages."""
-    size = sum(map(len, tables))
+def values_of(dicts: Sequence[Mapping[str, float]], where: Callable[[int, str], str]) -> Floats:
+    """Concatenate the numbers of several {document: number}; `where(i, document)` names one of dict i in errors."""
+    size = sum(map(len, dicts))
     try:
-        columns = [table.values() for table in tables]
+        columns = [numbers.values() for numbers in dicts]
         values = np.fromiter(columns[0] if len(columns) == 1 else chain.from_iterable(columns), np.float64, size)
         if np.count_nonzero(np.isfinite(values)) == size:  # faster than .all()
             return values
     except (TypeError, ValueError, OverflowError):
         pass
-    checked = [to_number(value, where(i, doc)) for i, table in enumerate(tables) for doc, value in table.items()]
+    checked = [to_number(value, where(i, doc)) for i, numbers in enumerate(dicts) for doc, value in numbers.items()]
     return np.array(checked, np.float64)

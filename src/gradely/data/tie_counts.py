@@ -9,7 +9,7 @@ import numpy.typing as npt
 from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
 from gradely.data.locate import find_hits
-from gradely.data.qrels import Qrels, flat
+from gradely.data.qrels import Qrels, values_of
 from gradely.data.table import Run, Scores, TableScores
 from gradely.errors import clip
 from gradely.settings import Settings
@@ -129,7 +129,7 @@ def count_run(scores: Scores, ranks: Mapping[str, Sequence[float]]) -> RunCounts
     """Return the counts of a run in memory; `ranks` is its rank column, if any, in the order of the scores."""
     names, tables = list(scores), list(scores.values())
     query = np.repeat(np.arange(len(names)), np.array([len(table) for table in tables], np.int64))
-    score = flat(tables, lambda i, doc: f"query {clip(names[i])}, document {clip(doc)}: the score")
+    score = values_of(tables, lambda i, doc: f"query {clip(names[i])}, document {clip(doc)}: the score")
     rank = np.concatenate([ranks.get(name) or np.full(len(scores[name]), np.nan) for name in names])
     return count_lines(query, score, rank, names.__getitem__)
 
@@ -154,7 +154,7 @@ def count_ties(run: Run, queries: Iterable[str]) -> TieCounts:
     """Count the tied documents of some queries of a run."""
     names = list(queries)
     tables = [run.scores[query] for query in names]
-    every = flat(tables, lambda i, doc: f"{run.where}: query {clip(names[i])}, document {clip(doc)}: the score")
+    every = values_of(tables, lambda i, doc: f"{run.where}: query {clip(names[i])}, document {clip(doc)}: the score")
     score, together = _sort_scores(np.repeat(np.arange(len(tables)), [len(table) for table in tables]), every)
     return add_ties([count_tied_part(score, together)])
 

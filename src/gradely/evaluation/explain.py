@@ -11,7 +11,7 @@ import numpy as np
 
 from gradely.data import Blocks, Qrels, locate
 from gradely.data.column_roles import Names
-from gradely.data.qrels import flat
+from gradely.data.qrels import values_of
 from gradely.data.read.readers import trec_table
 from gradely.data.selection import read_selected
 from gradely.data.table import Run
@@ -627,7 +627,7 @@ def _ranking(qrels: Qrels, run: Run, query: str, settings: Settings) -> Mapping[
     if not scores:
         locate(qrels, run, Settings())  # raises an error if the file cannot be read
     scores = qrels.keep_documents(query, scores or {})
-    numbers = flat([scores], lambda _, doc: f"{run.where}: query {clip(query)}, document {clip(doc)}: the score")
+    numbers = values_of([scores], lambda _, doc: f"{run.where}: query {clip(query)}, document {clip(doc)}: the score")
     return dict(zip(scores, settings.round(numbers).tolist(), strict=True))
 
 

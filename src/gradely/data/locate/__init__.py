@@ -24,7 +24,7 @@ from gradely.data.columns import concatenate, earliest_alike
 from gradely.data.hashing import end_of_better
 from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens, rename_docs
-from gradely.data.qrels import Qrels, flat
+from gradely.data.qrels import Qrels, values_of
 from gradely.data.source import Report, ignore
 from gradely.data.table import MERGED, IrregularText, LazyScores, Run, ScatteredQueries, Table, TableScores
 from gradely.data.tie_breaking import places_among_tied
@@ -173,7 +173,7 @@ def _find_in_rankings(
     """
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     retrieved[at] = size
-    scores = flat(
+    scores = values_of(
         rankings, lambda i, doc: f"{run.where}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
     which, row, mine = _look_up(qrels, run, at, rankings)
