@@ -424,6 +424,10 @@ def test_the_caption_says_which_labels_are_allowed():
     assert gradely.holes(qrels, run, top=2.5).caption().endswith("may have any label from 0 to 2.5")
     stated = gradely.holes(qrels, run, labels=[1, 2]).caption()
     assert stated.endswith("may have any of the labels 1, 2, or count as not relevant")
+    many = {"q": {f"d{i}": i / 10 for i in range(1, 12)}}
+    assert gradely.holes(many, run).caption().endswith("any of the 11 labels from 0.1 to 1.1, or count as not relevant")
+    del many["q"]["d11"]
+    assert " any of the labels 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1, or" in gradely.holes(many, run).caption()
 
 
 def test_a_list_of_what_to_judge_names_other_measures_that_are_open():

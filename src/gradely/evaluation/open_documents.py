@@ -116,6 +116,10 @@ def _join(qrels: Qrels, tops: list[Tops]) -> tuple[Qrels, Ints]:
     return joined, row
 
 
+LISTED = 10
+"""largest number of labels that a caption lists"""
+
+
 class Labels(NamedTuple):
     """The labels that an open document may have, besides counting as not relevant."""
 
@@ -131,7 +135,10 @@ class Labels(NamedTuple):
         if self.top is not None:
             return f"any label from 0 to {self.top:g}"
         rest = "" if self.values[0] <= 0 else ", or count as not relevant"
-        return f"any of the labels {', '.join(f'{label:g}' for label in self.values)}{rest}"
+        names = [f"{label:g}" for label in self.values]
+        if len(names) > LISTED:
+            return f"any of the {len(names):,} labels from {names[0]} to {names[-1]}{rest}"
+        return f"any of the labels {', '.join(names)}{rest}"
 
     @classmethod
     def of(cls, qrels: Qrels, labels: Iterable[float] | None = None, top: float | None = None) -> "Labels":
