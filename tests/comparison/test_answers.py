@@ -61,7 +61,7 @@ EVEN = np.array([[0.5, 0.25], [0.25, 0.5], [0.5, 0.75], [0.75, 0.5]])
         (np.array([[0.1, 0.2]]), {}, "By AP, b has the highest mean, but nothing is tested: there is only one query"),
         (np.array([[0.2, 0.2]]), {}, "By AP, a and b have the same mean, but nothing is tested: there is only one "),
         (np.array([[0.3, 0.2, 0.3]]), {}, "By AP, a and c have the highest mean, but nothing is tested: there is only"),
-        (runs_at(0.5)[:, :1], {}, "By AP, a has the highest mean, but nothing is tested: there is only one run"),
+        (runs_at(0.5)[:, :1], {}, "By AP, nothing is tested: there is only one run"),
         (runs_at(0.5, 0.5), {"rope": 0.05}, "By AP, a and b are equivalent within ±.05 (TOST p < .001)."),
         (runs_at(0.51, 0.5), {"rope": 0.05}, "By AP, a is better than b, yet equivalent within ±.05 (p < .001"),
         (column(*[0.5] * 4), {}, "By AP, a and b cannot be told apart (p .12)."),

@@ -78,7 +78,7 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
     )
     alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
     assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
-    assert len(alone.to_frame("polars")) == 0
+    assert len(alone.to_frame("polars")) == 0 and "detectable" not in str(alone)
 
 
 def test_many_pairs_are_planned_for_with_bonferroni(demo):

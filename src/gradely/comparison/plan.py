@@ -92,7 +92,7 @@ class Plan(Result):
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the summary and the table."""
-        return [self.summary(), self.table()]
+        return [self.summary(), self.table()] if self.rows else [self.summary()]
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as plain data, values in full."""

@@ -258,6 +258,8 @@ class Answer:
         return f"By {self.pairwise.measures[self.measure]}, {self._text()}."
 
     def _text(self) -> str:
+        if len(self.names) == 1:
+            return explain_untested(self.pairwise)
         if not self.pairwise.count:
             return f"{self._name_highest()}, but {explain_untested(self.pairwise)}"
         if self.design.baselines:
