@@ -242,6 +242,11 @@ def test_input_without_an_answer_is_refused(runs, options, says):
     assert says in str(error.value)
 
 
+def test_two_runs_as_arguments_are_asked_for_names():
+    with pytest.raises(gradely.DataError, match="this looks like one run, with the rankings of its queries: give the"):
+        gradely.overlap({"q": {"a": 0.5}}, {"q": {"a": 0.25}})
+
+
 def test_the_command_prints_the_result(tmp_path, capsys):
     for name, order in (("one", "abc"), ("two", "bac"), ("three", "cba")):
         lines = (f"q Q0 {doc} {rank} {-rank} {name}\n" for rank, doc in enumerate(order, 1))

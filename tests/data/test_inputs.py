@@ -159,6 +159,12 @@ def test_standard_input(monkeypatch, file):
         (QRELS, pd.DataFrame({name: ["1"] for name in ("qid", "Q-Id", "q_id")}), "run: 'qid' and 'Q-Id' may both be"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefgh"}), "'g', 'h'; name"),
         (QRELS, pd.DataFrame({name: [1] for name in "abcdefghi"}), "'g', 'h', …; name"),
+        (
+            QRELS,
+            [RUN, RUN],
+            r"run: is a list of 2 \{query: \{document: score\}\}: give one, or all by name to evaluate_runs",
+        ),
+        ([QRELS], RUN, r"qrels: is a list of 1 \{query: \{document: label\}\}: give one$"),
         (QRELS, [("1", "d1", 0.5)], "is a list of tuples.*give dicts or named tuples"),
     ],
 )

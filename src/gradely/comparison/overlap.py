@@ -203,11 +203,12 @@ def overlap(
     RBO: rank-biased overlap
     Jaccard: shared documents divided by all documents
     """
+    given = name_runs(runs)  # before the measures, since two runs may be given instead of {name: run}
     named = parse_all(measures)
     if depth is not None and (not isinstance(depth, Integral) or not is_number(depth) or depth < 1):
         raise DataError(f"depth must be a whole number of at least 1; found {depth!r}")
     settings = Settings(duplicates=duplicates, document_pattern=document_pattern)
-    opened = {name: open_as(run, columns, settings) for name, run in name_runs(runs).items()}
+    opened = {name: open_as(run, columns, settings) for name, run in given.items()}
     if len(opened) < 2:
         raise DataError("at least 2 runs are needed to see how similarly they rank; name another one")
     shared, notes = share_queries(opened, queries)

@@ -240,6 +240,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Contents:
         else:
             return FrameTable(value, kind, name, columns, duplicates)
     if are_records(value):
+        _refuse_list(value, kind, name)
         return read_export(value, kind, name, duplicates) or RecordTable(value, kind, name, columns, duplicates)
     library = type(value).__module__.split(".")[0].lstrip("_")
     held = value if library in HINTS else unwrap(value, kind)
@@ -287,6 +288,18 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
             f"{name}: looks like several runs by name, {names}: give one of them, or all to evaluate_runs(qrels, runs) "
             "or compare(qrels, runs)"
         )
+
+
+def _refuse_list(value: list[Any], kind: str, name: str) -> None:
+    """Raise DataError for a list of several runs or qrels, each {query: {document: number}}."""
+    first = value[0]
+    if (
+        isinstance(first, MAPPING)
+        and all(isinstance(inside, MAPPING) for inside in first.values())
+        and are_plain(first)
+    ):
+        several = ", or all by name to evaluate_runs or compare" if kind == "score" else ""
+        raise DataError(f"{name}: is a list of {len(value):,} {{query: {{document: {kind}}}}}: give one{several}")
 
 
 def _refuse(value: Any, kind: str) -> str:
