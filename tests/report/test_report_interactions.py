@@ -540,6 +540,17 @@ def test_short_names_do_not_break_on_a_phone(demo, browser):  # noqa: F811
     assert len(heights) > 5 and max(heights) < 2  # in lines of 1.5 times the size of the font, one
 
 
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_colour_of_a_run_stands_beside_the_field_that_chooses_it(demo, browser, width):  # noqa: F811
+    browser.open(demo[0] / "page.html", width=width)
+    apart = browser.ask(
+        "[...document.querySelectorAll('#first, #second')].map((e) => { const box = e.getBoundingClientRect();"
+        " const dot = e.parentElement.querySelector('.swatch').getBoundingClientRect();"
+        " return Math.abs(dot.top + dot.bottom - box.top - box.bottom) / 2; })"
+    )
+    assert len(apart) == 2 and max(apart) < 10
+
+
 ROW_LINES = """\
 (() => {
   const found = [];
