@@ -391,6 +391,11 @@ def test_columns_may_be_named():
     assert gradely.evaluate(qrels, ranked, ["nDCG"]).mean() == {"nDCG": 1.0}
     with pytest.raises(InputError, match="no column 'nobody' among 'who', 'what'"):
         gradely.read_qrels(truth, columns={"query": "nobody"})
+    usual = run.rename({"who": "user_id"})
+    with pytest.raises(InputError, match=r"run: no column 'who' .* names apply to qrels and runs: rename 'user_id'"):
+        gradely.evaluate(truth, usual, ["nDCG"], columns={**said, "label": "stars", "score": "points"})
+    ranked = gradely.read_run(usual, columns={"document": "what", "score": "points"})
+    assert gradely.evaluate(qrels, ranked, ["nDCG"]).mean() == {"nDCG": 1.0}
     with pytest.raises(InputError, match=r"no column role 'docment': .* Did you mean document"):
         gradely.read_qrels(truth, columns={"docment": "what"})
 

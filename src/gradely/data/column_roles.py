@@ -265,7 +265,15 @@ def _check_columns(names: Sequence[str], kind: str, name: str, columns: Names) -
         matters = role in ("query", "document", kind) and (role, column) != ("label", None)
         if matters and [*names].count(str(column)) != 1:
             problem = "no column" if column not in names else "more than one column"
-            raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}")
+            raise InputError(f"{name}: {problem} {column!r} among {_listing(names)}{_hint_apart(names, role, column)}")
+
+
+def _hint_apart(names: Sequence[str], role: str, column: str | None) -> str:
+    """Return a hint if the column of a role, which qrels and runs share, has a usual name in one of them only."""
+    usual = next(iter(_fitting(names, ROLES[role])), None)
+    if role not in ("query", "document") or usual is None or column in names:
+        return ""
+    return f"; these names apply to qrels and runs: rename {clip(usual, 30)}, or in Python use read_qrels and read_run"
 
 
 def _pick(
