@@ -308,20 +308,18 @@ class Grid(NamedTuple):
     def stack_rows(self, width: int) -> str:
         """Return one line per cell, with the name of its column, and a blank line between rows.
 
-        If a line is too long, all cells have a line of their own, below the names of their columns.
+        A cell that is too long for this has a line of its own, below the name of its column.
         """
         header, *rows = self.cells
-        label = max(map(len, header)) + GAP
-        longest = max((len(cell.strip()) for row in rows for cell in row), default=0)
-        if rows and label + longest > width:
-            pairs = (
-                [f"{name}\n{' ' * GAP}{cell.strip()}\n" for name, cell in zip(header, row, strict=True)] for row in rows
-            )
-            return "\n".join(map("".join, pairs))
-        records = (zip(header, row, strict=True) for row in rows)
-        texts = (
-            "".join(f"{name.ljust(label)}{cell.strip()}".rstrip() + "\n" for name, cell in record) for record in records
-        )
+        names = [name.strip() for name in header]
+        label = max(map(len, names)) + GAP
+
+        def line(name: str, cell: str) -> str:
+            if label + len(cell) > width:
+                return f"{name}\n{' ' * GAP}{cell}\n"
+            return f"{name.ljust(label)}{cell}".rstrip() + "\n"
+
+        texts = ("".join(map(line, names, map(str.strip, row))) for row in rows)
         return "\n".join(texts) if rows else self.text(self.columns)
 
 

@@ -132,8 +132,11 @@ def test_patterns_are_expanded_where_the_shell_leaves_them_alone(tmp_path, monke
     assert expand(words) == ["evaluate", "qrels.txt", "a.run", "b.run", "no*.run", "-m", "nDCG@10"]
 
 
-def test_a_matrix_of_long_names_has_names_and_cells_on_lines_of_their_own():
+def test_a_cell_that_is_too_long_has_a_line_of_its_own_and_others_share_it_with_their_column():
     names = ["a" * 50, "b" * 50]
     text = str(Table(["RBO", *names], [[names[0], 1.0, 0.5], [names[1], 0.5, 1.0]], width=80))
-    assert max(map(len, text.splitlines())) == 52
-    assert text.splitlines()[:7] == ["RBO", f"  {names[0]}", names[0], "  1.0000", names[1], "  0.5000", ""]
+    assert text.splitlines()[:5] == ["RBO", f"  {names[0]}", f"{names[0]}  1.0000", f"{names[1]}  0.5000", ""]
+    narrow = str(Table(["RBO", *names], [[names[0], 1.0, 0.5], [names[1], 0.5, 1.0]], width=52))
+    assert narrow.splitlines()[:7] == ["RBO", f"  {names[0]}", names[0], "  1.0000", names[1], "  0.5000", ""]
+    long = str(Table(["run", "nDCG@10"], [["x" * 90, 0.5], ["bm25", 0.25]], width=80))
+    assert long.splitlines() == ["run", f"  {'x' * 90}", "nDCG@10  0.5000", "", "run      bm25", "nDCG@10  0.2500"]
