@@ -483,7 +483,9 @@ def _sizes(group: Any, length: int) -> Ints:
     if integers is None or not len(integers) or (integers != sizes).any() or (integers < 0).any():
         raise DataError("group must have the number of documents of each query, as whole numbers")
     if int(integers.sum()) != length:
+        bounds = integers[0] == 0 and integers[-1] == length and not (np.diff(integers) < 0).any()
         hint = "; if it holds the query of each document, call it qid" if len(integers) == length else ""
+        hint = "; if it holds the start of each group and the end, pass numpy.diff(group)" if bounds else hint
         raise DataError(f"the sizes in group add up to {int(integers.sum()):,}, but there are {length:,} scores{hint}")
     return integers
 
