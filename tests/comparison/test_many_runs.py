@@ -1,7 +1,5 @@
 """Many runs together: correlation of measures, and pools that shrink."""
 
-import csv
-import io
 import json
 import random
 from itertools import groupby, permutations, product
@@ -257,7 +255,7 @@ def test_pools_give_one_line_per_measure(demo):
 
 
 @pytest.mark.parametrize("command", ["correlate", "pools"])
-def test_the_commands_speak_every_format(demo, capfd, command):
+def test_the_commands_say_what_was_ranked(demo, capfd, command):
     def said(*options):
         assert run([command, "qrels.txt", *DEMO, "-m", "AP", "-m", "P@5", *options]) == 0
         return capfd.readouterr()
@@ -265,9 +263,6 @@ def test_the_commands_speak_every_format(demo, capfd, command):
     text = said().out
     assert "\N{REPLACEMENT CHARACTER}" not in text and "\nτ above 0.9 means equivalent rankings" in text
     assert "AP" in text and "3 runs, 24 queries" in text and "1 of 3 runs lacks some of the queries" in text
-    content = json.loads(said("--format", "json").out)
-    rows = list(csv.DictReader(io.StringIO(said("--format", "csv").out)))
-    assert [float(row["tau"]) for row in rows] == [record["tau"] for record in content["values"]]
     assert "popular" in said("--format", "latex").err
 
 

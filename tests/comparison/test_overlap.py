@@ -190,7 +190,6 @@ def test_the_matrix_and_the_picture_have_all_runs():
     chart = result.chart().to_dict()
     assert [panel["title"] for panel in chart["concat"]] == ["RBO", "tau_AP"]
     assert chart["concat"][0]["layer"][0]["encoding"]["color"]["scale"]["scheme"] == "blues"  # light to dark in grey
-    assert "<table>" in result._repr_html_()
 
 
 @pytest.mark.parametrize(

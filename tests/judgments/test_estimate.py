@@ -248,14 +248,11 @@ def files(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_the_command_prints_what_the_function_returns(files, capfd):
+def test_the_command_has_the_options_of_the_function(files, capfd):
     arguments = ["estimate", "human.qrels", "a.run", "b.run", "--judge", "llm.qrels", "-m", "nDCG@5,AP"]
-    assert run(arguments) == 0
-    assert capfd.readouterr().out.rstrip("\n") == str(gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM))
     assert run([*arguments, "--for", "these", "--slope", "1", "--format", "json"]) == 0
-    found = json.loads(capfd.readouterr().out)
     expected = gradely.estimate(HUMAN, RUNS, MEASURES, judge=LLM, target="these", slope=1)
-    assert found == json.loads(expected.to_json()) and found["pairs"][0]["difference"] == expected.pairs[0].difference
+    assert json.loads(capfd.readouterr().out) == json.loads(expected.to_json())
     (files / "some.txt").write_text("".join(f"{query}\n" for query in QUERIES[:30]))
     assert run([*arguments, "--only", "some.txt"]) == 0
     assert "People judged 10 of the 30 queries" in capfd.readouterr().out
