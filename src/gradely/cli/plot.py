@@ -11,13 +11,11 @@ from gradely.report.charts import KINDS, Figure, plot
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
 
-FORMS = ("svg", "pdf", "png")
-
 
 def form_of_figure(path: str) -> str:
     """Return the format of a figure by the extension of its file."""
     form = os.path.splitext(path)[1].lower().removeprefix(".")
-    if form not in FORMS:
+    if form not in ("svg", "pdf", "png"):
         raise click.UsageError(f"{path}: a figure must be an .svg, .pdf or .png file", click.get_current_context())
     return form
 

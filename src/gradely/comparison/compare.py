@@ -56,10 +56,6 @@ from gradely.tables import (
     typed_frame,
 )
 
-LETTERS = "abcdefghijklmnoprstuvwxyz"
-"""the letters that mark runs; Unicode has no superscript q"""
-COLUMNS = ("measure", "mean", "low", "high", "worst", "best", "better_than")
-
 
 @dataclass(eq=False, repr=False)
 class Comparison(Result):
@@ -149,7 +145,8 @@ class Comparison(Result):
     def letters(self) -> dict[str, str]:
         """{run: letter} for runs that others may be better than; empty if there are more runs than letters."""
         names = [name for name in self.board.names if not self.design.baselines or name in self.design.baselines]
-        free = [letter for letter in LETTERS if letter not in self.board.names]  # none that is the name of another
+        letters = "abcdefghijklmnoprstuvwxyz"  # Unicode has no superscript q
+        free = [letter for letter in letters if letter not in self.board.names]  # none that is the name of another
         return dict(zip(names, free, strict=False)) if len(names) <= len(free) else {}
 
     def table(self) -> Table:
@@ -187,7 +184,7 @@ class Comparison(Result):
             for name, mean, interval, beaten in columns:
                 ties = board.span_ties(name, measure, mean) if board.knows_ties else (None, None)
                 rows.append([name, measure, mean, *interval, *ties, " ".join(board.names[i] for i in beaten)])
-        return Table([board.subject, *COLUMNS], rows)
+        return Table([board.subject, "measure", "mean", "low", "high", "worst", "best", "better_than"], rows)
 
     def pairs_table(self) -> Table:
         """Return one row per measure and pair."""

@@ -21,12 +21,6 @@ from gradely.relevance import Phi
 from gradely.relevance.phi import Points, control_points
 from gradely.tables import Cell, Table, count_of
 
-STEPS = 200
-"""number of points of a drawn curve"""
-PANELS = 12
-"""maximum number of queries whose curves are drawn"""
-NAMES = {"paper": "the paper's text", "code": "the authors' code"}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PhiCurve:
@@ -91,7 +85,8 @@ class PhiCurves(Records):
     def summary(self) -> str:
         """Return the number of queries and the control points."""
         control = self.function.control
-        source = f"by {NAMES[control]}" if isinstance(control, str) else "as given"
+        names = {"paper": "by the paper's text", "code": "by the authors' code"}
+        source = names[control] if isinstance(control, str) else "as given"
         return f"{self.name}: φ of {count_of(len(self.curves), 'query')}, control points {source}"
 
     def tables(self) -> list[Table]:
@@ -125,9 +120,9 @@ class PhiCurves(Records):
         return {"about": self.summary(), "queries": queries, "notes": self._list_notes()}
 
     def chart(self) -> Chart:
-        """Return an Altair chart of the curves with their control points, and the scores of the documents below."""
+        """Return an Altair chart of up to twelve curves with their control points, and below the documents' scores."""
         alt = altair()
-        curves = [curve for curve in self.curves if curve.points and curve.fits][:PANELS]
+        curves = [curve for curve in self.curves if curve.points and curve.fits][:12]
         if not curves:
             problem = "no score stands out in any query, or scores are too large"
             raise DataError(f"{self.name}: no curve to draw, since {problem}")
@@ -151,7 +146,7 @@ def _line(curve: PhiCurve) -> list[dict[str, float]]:
     low, high = min(curve.scores.values()), max(curve.scores.values())
     if curve.is_step:
         return [{"score": score, "phi": value} for score, value in ((low, 0.0), *curve.points)]
-    at = np.linspace(min(low, curve.points[0][0]), max(high, curve.points[-1][0]), STEPS)
+    at = np.linspace(min(low, curve.points[0][0]), max(high, curve.points[-1][0]), 200)
     return [{"score": float(x), "phi": float(y)} for x, y in zip(at, curve(at), strict=True)]
 
 

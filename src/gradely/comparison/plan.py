@@ -26,8 +26,6 @@ from gradely.tables import Cell, Table, count_of, typed_frame
 
 POWER = 0.8
 """the conventional power of studies (Cohen 1988)"""
-MOST = 10**9
-"""maximum number of queries; no larger number is reported"""
 PLANNED = {key: CORRECTIONS[key] for key in ("bonferroni", "none")}
 """corrections that do not depend on p-values"""
 
@@ -311,8 +309,10 @@ def queries_needed(effect: float, alpha: float, power: float, *, one_sided: bool
         return None
     normal, effect = NormalDist(), abs(effect)
     root = (normal.inv_cdf(power) - normal.inv_cdf(alpha if one_sided else alpha / 2)) / effect
-    if root < 0 or root * root > MOST:  # which may be infinite
-        return None if root > 0 else 2
+    if root < 0:
+        return 2
+    if root * root > 10**9:  # no larger number is reported; it may be infinite
+        return None
     low = max(1, ceil(root * root) - 1)  # by the normal distribution: never more than t needs, and a few below it
     high = low + 1
     while power_of(effect, high, alpha, one_sided=one_sided) < power:

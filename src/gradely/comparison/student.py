@@ -11,8 +11,6 @@ from gradely.data.ids import Floats
 LARGE = 500
 """degrees of freedom per unit of z² from which quantiles use the corrected normal approximation, with an error below
 1e-14"""
-NODES = 100
-"""nodes of Gauss-Legendre integration in each of three parts"""
 WIDTH = 10.0
 """half the width of integrals over the sample deviation, in standard deviations"""
 
@@ -137,5 +135,6 @@ def _deviations(freedom: int, breaks: tuple[float, float]) -> tuple[Floats, Floa
 
 @lru_cache(maxsize=1)
 def _legendre() -> tuple[Floats, Floats]:
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    """Return the nodes and weights of Gauss-Legendre integration in each part."""
+    nodes, weights = np.polynomial.legendre.leggauss(100)
     return nodes, weights

@@ -38,9 +38,6 @@ LEAST = 0.005
 """sentences omit runs that are best for a smaller share of populations"""
 LEVEL = 0.95
 """confidence level of intervals"""
-MOST_MEANS = 1 << 27
-"""maximum number of means for intervals of shares, which takes about a second; beyond it, only every n-th population is
-used"""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +98,8 @@ class UserRegions(Records):
         """The bootstrap interval of each share over queries; empty for one query."""
         if len(self.queries) == 1:
             return []
-        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // MOST_MEANS)]
+        most = 1 << 27  # means, which take about a second; beyond it, only every n-th population is used
+        points = self._grid[:: -(-len(self._grid) * DRAWS * len(self.runs) // most)]
         shares = populations.draw_shares(self.parts, points, self._counts)
         table = self.parts.table
         for run, leader in enumerate(self.leaders):

@@ -8,10 +8,6 @@ from gradely.comparison.charts import PALETTE, altair, draw, tips
 if TYPE_CHECKING:
     from gradely.judgments.judges import Judges
 
-CELL = 34
-"""the height of a row of the matrix in pixels"""
-ROW = 26
-"""the height of a row of the leaderboard in pixels"""
 LIGHT, DARK = "#eef3f8", "#0b4f8a"
 """the colours of no agreement and of full agreement; darker is better, also in greyscale"""
 
@@ -42,7 +38,7 @@ def agreement_chart(judges: "Judges", names: Sequence[str]) -> Any:
     pale = base.transform_filter(dark).mark_text(fontSize=11, color="#ffffff").encode(text="text:N", tooltip=tip)
     has_space = len(names) <= 25
     layers = alt.layer(cells, numbers, pale) if has_space else alt.layer(cells)
-    return layers.properties(width="container", height=CELL * len(names))
+    return layers.properties(width="container", height=34 * len(names))
 
 
 def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence[str]) -> Any:
@@ -79,4 +75,4 @@ def runs_chart(judges: "Judges", judge_names: Sequence[str], run_names: Sequence
     dots = draw(means).mark_point(size=90, filled=True, opacity=1)
     points = [layer.encode(x=x, y=y, tooltip=tips(["run", "judge"], ["value"]), **look) for layer in (others, first)]
     centre = dots.encode(x=x, y=y, tooltip=tips(["run"], ["value"]), **look)
-    return alt.layer(lines, *points, centre).properties(width="container", height=ROW * len(run_names) + 10)
+    return alt.layer(lines, *points, centre).properties(width="container", height=26 * len(run_names) + 10)

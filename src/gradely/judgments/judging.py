@@ -25,9 +25,6 @@ from gradely.measures.names import MeasureLike, fit_all, parse_all
 from gradely.settings import DuplicatePolicy, Precision, Settings, TiePolicy
 from gradely.tables import Table, count_of
 
-LOOKS = 50
-"""the number of times that decided pairs are counted during the simulation"""
-
 
 class Judging(NamedTuple):
     """The numbers of pairs of runs that are decided after some judgments."""
@@ -155,7 +152,8 @@ def simulate_judging(
     (fitted,) = fit_all(named, judgments.levels).values()
     bound = partial(_bound, kind, fitted, world, allowed, weigh(judgments, np.arange(len(judgments))))
     size = len(world.above)
-    looks = sorted({*range(0, size, max(1, -(-size // LOOKS))), size})
+    step = max(1, -(-size // 50))  # decided pairs are counted 50 times
+    looks = sorted({*range(0, size, step), size})
     worth, rank = (_count_decided(bound, world, looks, by_worth=flag) for flag in (True, False))
     steps = [Judging(*row) for row in zip(looks, worth, rank, strict=True)]
     last = next(i for i, step in enumerate(steps) if step.by_worth == step.by_rank == steps[-1].by_rank)

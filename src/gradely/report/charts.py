@@ -23,6 +23,7 @@ from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, QueryPolic
 
 Rows = list[dict[str, Any]]
 GREY = PALETTE[7]
+"""the colour of runs that are not selected"""
 
 
 def _rows(values: Rows | None = None) -> Any:
@@ -196,8 +197,6 @@ def levels(rows: Rows, alpha: float) -> Chart:
 
 COLOURED = 6
 """the number of best runs that have their own colour; all others are grey"""
-BOXES = 8
-"""the most runs whose values on a query are drawn as points; those of more runs are drawn as a box"""
 BAR = 15
 """the height of a run's row in pixels"""
 Figure: TypeAlias = Literal["leaderboard", "queries", "curves", "ties", "tau"]
@@ -293,7 +292,7 @@ def curves_chart(comparison: Comparison) -> Any:
         front = front.encode(**base, **categories("run", best, "strokeDash"))
         if not rest:
             return front.properties(width=280, height=240)
-        back = draw([row for row in rows if row["run"] in rest]).mark_line(color=PALETTE[7], opacity=0.5, strokeWidth=1)
+        back = draw([row for row in rows if row["run"] in rest]).mark_line(color=GREY, opacity=0.5, strokeWidth=1)
         return (back.encode(**base, detail="run:N") + front).properties(width=280, height=240)
 
     gain = lines(alt.X("rank:Q", scale=alt.Scale(type="log")), alt.Y("nDCG:Q", scale=alt.Scale(zero=False)))
@@ -352,7 +351,7 @@ def _values(comparison: Comparison) -> Any:
         "x": alt.X("query:N", sort=order, title="query", axis=_query_axis(len(order))),
         "y": alt.Y("value:Q", title=next(iter(board.measures))),
     }
-    if len(names) > BOXES:
+    if len(names) > 8:  # too many for points
         chart = draw(rows).mark_boxplot(size=6, color=PALETTE[0], extent="min-max").encode(**channels)
     else:
         chart = draw(rows).mark_point(size=30, filled=True, opacity=0.9).encode(**channels, **categories("run", names))

@@ -21,10 +21,6 @@ from gradely.tables import format_p
 
 NUMBERS = 450_000
 """the most numbers about pairs in a page; if there are more, the last measures are left out"""
-TURNING = 5_000_000
-"""the most tests without one query, which take 20 bytes each and a second in all; if there are more, none is made"""
-NAMED = 5
-"""the number of queries to name among those that change a verdict"""
 RANKS = 20_000
 """the most ranks of judged documents below the tops in a page; if there are more, all are left out"""
 FEW, MANY = 7, 12
@@ -102,20 +98,21 @@ def _equivalence(pairwise: Pairwise, m: int) -> list[str]:
 
 
 def _count_turning_queries(influence: Influence) -> list[dict[str, list[int]]] | None:
-    """Return, by measure and pair, the number of queries that change the verdict if left out, and the first of them.
+    """Return, by measure and pair, the number of queries that change the verdict if left out, and the first five.
 
     Return None for tests other than t, and for too many tests.
     """
     pairwise, queries = influence.pairwise, len(influence.queries)
     # without one query, the t statistic has a closed form; other tests would have to be repeated
-    if pairwise.design.test != "t" or queries < FEWEST or queries * pairwise.p.size > TURNING:
+    most = 5_000_000  # tests without one query, which take 20 bytes each and a second in all
+    if pairwise.design.test != "t" or queries < FEWEST or queries * pairwise.p.size > most:
         return None
     rows: list[dict[str, list[int]]] = []
     for m in range(len(pairwise.measures)):
         changed = influence.changes[:, m]
         turned = np.flatnonzero(changed.any(axis=0)).tolist()
         every = {pair: np.flatnonzero(changed[:, pair]).tolist() for pair in turned}
-        rows.append({str(pair): [len(queries), *queries[:NAMED]] for pair, queries in every.items()})
+        rows.append({str(pair): [len(queries), *queries[:5]] for pair, queries in every.items()})
     return rows
 
 
@@ -259,10 +256,6 @@ def _means(evaluation: Evaluation, names: list[str]) -> list[float]:
 
 BARS = 30
 """the most runs in the chart of the leaderboard"""
-GREYS = 20
-"""the number of best runs that have a curve besides the two selected ones"""
-CELLS = 25
-"""the most runs for which the matrix shows numbers"""
 
 
 def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], rankings: Rankings) -> dict[str, Any]:
@@ -295,8 +288,8 @@ def script_data(board: Leaderboard, pairwise: Pairwise, details: list[Detail], r
         "alpha": pairwise.design.alpha,
         "rope": pairwise.design.rope,
         "bars": BARS,
-        "greys": GREYS,
-        "cells": CELLS,
+        "greys": 20,  # the best runs that have a curve besides the two selected ones
+        "cells": 25,  # the most runs for which the matrix shows numbers
         "count": len(board.queries),
         "spread": _spread(board, rankings),
     }
