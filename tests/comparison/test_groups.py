@@ -12,6 +12,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.groups import Groups, estimate, spread_of
 from gradely.comparison.tests import Pairs
+from tests.trec_files import write_trec
 
 QUERIES = [f"q{i}" for i in range(20)]
 QRELS = {query: {"d": 1} for query in QUERIES}
@@ -321,9 +322,7 @@ def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "qrels.txt").write_text("".join(f"{query} 0 d 1\n" for query in QUERIES))
     for name, seed in (("bm25", 1), ("dense", 2)):
-        for i, run in enumerate(drawn(seed, 3)):
-            lines = [f"{q} Q0 {d} 1 {-k} x\n" for q, docs in run.items() for k, d in enumerate(docs)]
-            (tmp_path / f"{name}.{i}.run").write_text("".join(lines))
+        write_trec(tmp_path, {}, {f"{name}.{i}": run for i, run in enumerate(drawn(seed, 3))})
 
 
 def test_a_pattern_names_files_in_folders_and_one_that_is_there_names_itself(files, tmp_path, capsys):

@@ -11,6 +11,7 @@ import gradely
 from gradely.cli.main import run as cli
 from gradely.comparison.random_effects import combine, paule_mandel, squares
 from gradely.comparison.sentences import format_signed
+from tests.trec_files import write_trec
 
 
 def ranked(places):
@@ -372,10 +373,7 @@ def write(tmp_path):
     folder = tmp_path / "data"
     folder.mkdir()
     for name, entry in SUITE.items():
-        (folder / f"{name}.qrels").write_text("".join(f"{query} 0 d 1\n" for query in entry["qrels"]))
-        for system, run in entry["runs"].items():
-            lines = [f"{q} Q0 {d} 1 {-k} x\n" for q, docs in run.items() for k, d in enumerate(docs)]
-            (folder / f"{name}.{system}.run").write_text("".join(lines))
+        write_trec(folder, {name: entry["qrels"]}, {f"{name}.{system}": run for system, run in entry["runs"].items()})
     content = {
         name: {"qrels": f"{name}.qrels", "runs": {system: f"{name}.{system}.run" for system in "abc"}} for name in SUITE
     }

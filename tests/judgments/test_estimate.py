@@ -9,6 +9,7 @@ import gradely
 from gradely.cli.main import run
 from gradely.comparison.regression import Sample, combine, regress
 from gradely.comparison.sentences import format_signed
+from tests.trec_files import write_trec
 
 QUERIES = [f"q{i:02d}" for i in range(40)]
 MEASURES = ["nDCG@5", "AP"]
@@ -239,12 +240,7 @@ def test_intervals_end_where_the_measure_does():
 @pytest.fixture
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name, qrels in (("human", HUMAN), ("llm", LLM)):
-        lines = [f"{query} 0 {doc} {label}\n" for query, of in qrels.items() for doc, label in of.items()]
-        (tmp_path / f"{name}.qrels").write_text("".join(lines))
-    for name, of_run in RUNS.items():
-        lines = [f"{query} Q0 {doc} 0 {score} x\n" for query, of in of_run.items() for doc, score in of.items()]
-        (tmp_path / f"{name}.run").write_text("".join(lines))
+    write_trec(tmp_path, {"human": HUMAN, "llm": LLM}, RUNS)
     return tmp_path
 
 

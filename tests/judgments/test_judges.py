@@ -13,6 +13,7 @@ from gradely.cli.main import run
 from gradely.comparison.kendall import correlations, kendall
 from gradely.judgments.by_judge import two_way
 from gradely.tables import Table
+from tests.trec_files import write_trec
 
 METRICS = ("ordinal", "nominal", "interval")
 
@@ -697,12 +698,7 @@ def test_one_judge_fills_what_others_left_open():
 def files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     judged, runs = collection()
-    for name, qrels in judged.items():
-        lines = [f"{query} 0 {doc} {label}\n" for query, of in qrels.items() for doc, label in of.items()]
-        (tmp_path / f"{name}.qrels").write_text("".join(lines))
-    for name, of_run in runs.items():
-        lines = [f"{query} Q0 {doc} 0 {score} x\n" for query, of in of_run.items() for doc, score in of.items()]
-        (tmp_path / f"{name}.run").write_text("".join(lines))
+    write_trec(tmp_path, judged, runs)
     return judged, runs
 
 
