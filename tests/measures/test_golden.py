@@ -148,24 +148,22 @@ def test_average_precision_where_peers_disagree_about_ties():
     assert expected == pytest.approx(5 / 9)
 
 
-def test_a_tie_that_the_cut_off_divides():
-    """After x, a is one of three tied documents: at place 2 with chance 1/3, and beyond the cut-off otherwise."""
-    run = {"q": {"x": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}}
-    assert gradely.evaluate({"q": {"a": 1}}, run, ["RR@2"]).mean()["RR@2"] == pytest.approx(1 / 6, abs=1e-15)
-
-
-def test_bpref_of_a_tie_that_the_cut_off_divides():
-    """A relevant document is at place 1, as good as can be, with chance 1/2: what it ties with was never judged."""
-    found = gradely.evaluate({"q": {"r": 1, "n": 0}}, {"q": {"r": 1.0, "u": 1.0}}, ["bpref@1"]).mean()
-    assert found["bpref@1"] == pytest.approx(1 / 2, abs=1e-15)
-
-
 @pytest.mark.parametrize(
-    ("ties", "expected"), [("best", 0.5), ("worst", 0.5 / log2(3)), ("expected", 0.25 + 0.25 / log2(3))]
+    ("measure", "ties", "labels", "run", "value"),
+    [
+        # after x, a is one of three tied documents: at place 2 with chance 1/3, and beyond the cut-off otherwise
+        ("RR@2", "expected", {"a": 1}, {"x": 2.0, "a": 1.0, "b": 1.0, "c": 1.0}, 1 / 6),
+        # r is at place 1, as good as can be, with chance 1/2: what it ties with was never judged
+        ("bpref@1", "expected", {"r": 1, "n": 0}, {"r": 1.0, "u": 1.0}, 1 / 2),
+        # a document of little relevance beside an unjudged one
+        ("DCG", "best", {"a": 0.5}, {"a": 1.0, "u": 1.0}, 0.5),
+        ("DCG", "worst", {"a": 0.5}, {"a": 1.0, "u": 1.0}, 0.5 / log2(3)),
+        ("DCG", "expected", {"a": 0.5}, {"a": 1.0, "u": 1.0}, 0.25 + 0.25 / log2(3)),
+    ],
 )
-def test_a_document_of_little_relevance_beside_an_unjudged_one(ties, expected):
-    scores = gradely.evaluate({"q": {"a": 0.5}}, {"q": {"a": 1.0, "u": 1.0}}, ["DCG"], ties=ties)
-    assert scores.values.item() == pytest.approx(expected, abs=1e-15)
+def test_ties_by_hand(measure, ties, labels, run, value):
+    found = gradely.evaluate({"q": labels}, {"q": run}, [measure], ties=ties).values.item()
+    assert found == pytest.approx(value, abs=1e-15)
 
 
 def test_levels_of_recall_by_hand():

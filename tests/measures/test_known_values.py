@@ -73,14 +73,10 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize(("name", "value"), RANKED.items())
-def test_the_sample_of_ntcireval(name, value):
-    assert gradely.evaluate(*NTCIR, [name]).values.item() == pytest.approx(value, abs=1e-12)
-
-
-@pytest.mark.parametrize(("name", "value"), EXPECTED.items())
-def test_a_ranking_with_ties(name, value):
-    assert gradely.evaluate(*TIED, [name]).values.item() == pytest.approx(value, abs=1e-12)
+@pytest.mark.parametrize(("data", "values"), [(NTCIR, RANKED), (TIED, EXPECTED)], ids=["NTCIREVAL", "tied"])
+def test_known_values(data, values):
+    for name, value in values.items():
+        assert gradely.evaluate(*data, [name]).values.item() == pytest.approx(value, abs=1e-12), name
 
 
 PRINTED = {
