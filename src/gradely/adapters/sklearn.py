@@ -17,8 +17,6 @@ try:
 except ImportError:  # `score` needs no scikit-learn
     BaseEstimator = object
 
-ROUTING = "sklearn.set_config(enable_metadata_routing=True)"
-
 
 def score(
     y_true: Any, y_score: Any, *, qid: Any = None, measure: MeasureLike = "nDCG@10", ties: ArrayTies = "expected"
@@ -52,7 +50,8 @@ def scorer(measure: MeasureLike, *, ties: ArrayTies = "expected") -> Any:
     sklearn, metrics = (optional(module, "scikit-learn", "sklearn") for module in ("sklearn", "sklearn.metrics"))
     name = str(parse(measure))
     if not sklearn.get_config()["enable_metadata_routing"]:
-        raise DataError(f"a scorer of rankings needs the qid of each document: call {ROUTING} before scorer({name!r})")
+        call = "sklearn.set_config(enable_metadata_routing=True)"
+        raise DataError(f"a scorer of rankings needs the qid of each document: call {call} before scorer({name!r})")
     return metrics.make_scorer(score, measure=name, ties=ties).set_score_request(qid=True)
 
 

@@ -25,8 +25,6 @@ STATES = 200_000
 """largest number of states of a walk, which takes a second for each query with 100 documents"""
 COLUMNS = ("grade", "judged", "above", "tied", "first", "last")
 """the arrays of a batch that have a column for each document"""
-NEWTON = 6
-"""number of Newton steps for the nodes; from the usual first guess, five give full precision for up to 2,000 nodes"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +154,11 @@ def _repeat(row: Batch, times: int) -> Batch:
 def gauss_legendre(xp: Any, count: int) -> tuple[Array, Array]:
     """Return the nodes and weights of Gauss-Legendre quadrature between 0 and 1.
 
-    The nodes are found by Newton's method; the slope of its last step gives the weights.
+    The nodes are found by six steps of Newton's method, of which five give full precision for up to 2,000 nodes. The
+    slope of the last step gives the weights.
     """
     x = xp.cos(pi * (xp.arange(count, dtype=xp.float64) + 0.75) / (count + 0.5))
-    for _ in range(NEWTON):
+    for _ in range(6):
         before, value = xp.ones_like(x), x
         for degree in range(2, count + 1):
             before, value = value, ((2 * degree - 1) * x * value - (degree - 1) * before) / degree

@@ -27,8 +27,6 @@ from gradely.relevance import Levels
 AddsOf: TypeAlias = Callable[[int, Sequence[int], Sequence[float]], float]
 """Takes a rank, the number of documents above that are relevant to each subtopic, and the entries of a document;
 returns its contribution."""
-TINY = 1e-20
-"""terms below this are lost in rounding in a sum of 1"""
 
 
 class BySubtopic(Measure):
@@ -222,7 +220,7 @@ class Novel(Diversity):
     def full_sum(self) -> float:
         """Return the sum over the ranks for one subtopic if every document were relevant to it."""
         ranks = range(1, self.k + 1) if self.k is not None else count(1)
-        lasting = takewhile(lambda rank: self.kept ** (rank - 1) > TINY, ranks)
+        lasting = takewhile(lambda rank: self.kept ** (rank - 1) > 1e-20, ranks)  # others are lost in rounding
         return fsum(self.kept ** (rank - 1) / self.discount_at(rank) for rank in lasting)
 
 

@@ -251,7 +251,6 @@ def _relevant_docs(content: Any) -> Iterator[Row]:
 
 REFERENCES = ("reference_context_ids", "reference_contexts")
 RETRIEVED = ("retrieved_context_ids", "retrieved_contexts", "contexts")
-CONTEXTS = (*REFERENCES, *RETRIEVED)
 OLDER = ("answer", "ground_truth", "ground_truths", *REFERENCES)
 """columns that rows of ragas before 0.2 have in addition to a question and its contexts"""
 
@@ -261,7 +260,7 @@ def is_ragas(names: Any) -> bool:
     if not isinstance(names, Collection):
         return False
     older = "question" in names and "contexts" in names and any(name in names for name in OLDER)
-    return older or ("user_input" in names and any(name in names for name in CONTEXTS))
+    return older or ("user_input" in names and any(name in names for name in (*REFERENCES, *RETRIEVED)))
 
 
 def _is_table(content: Any) -> bool:
@@ -326,7 +325,6 @@ ROWS = "give its rows, one object per line: JSON Lines"
 """advice for a table by columns"""
 TABLE = f"{ROWS}, as to_json(orient='records', lines=True) of pandas writes them, or the dataframe itself"
 NO_IDS = "it does not say which query each part answers: give {query: response}, with a name for each query"
-ONE_QUERY = "it answers one query only: give {query: response}, with a name for each query"
 
 EXPORTS = (
     Export("a table in one object", _is_table, label=TABLE, score=TABLE),
@@ -354,7 +352,7 @@ EXPORTS = (
         "a response to a search",
         lambda content: results_of(content) is not None and not are_columns(content),
         label=JUDGED,
-        score=ONE_QUERY,
+        score="it answers one query only: give {query: response}, with a name for each query",
     ),
     Export("a list of responses to searches", _are_responses, label=JUDGED, score=NO_IDS),
     Export(

@@ -26,8 +26,6 @@ Record = Mapping[str, Any]
 QUERIES, DOCUMENTS, SCORES = (frozenset(map(normalize, ROLES[role])) for role in ("query", "document", "score"))
 SAMPLE = 1000
 """number of records whose ranks are kept, to be compared with the scores"""
-NESTED_ID = ("id", "_id")
-"""names of the document id in a result without any of the usual names"""
 
 
 def sample_records(records: Sequence[Record]) -> Cells:
@@ -108,7 +106,7 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
         if ranked and not scored and not find_numbers(_numbers(result)):
             result = {**result, "rank": rank}
         has_document = any(normalize(key) in DOCUMENTS for key in result)
-        own = "" if has_document else next((key for key in NESTED_ID if key in result), "")
+        own = "" if has_document else next((key for key in ("id", "_id") if key in result), "")
         if not has_document and not own:
             raise InputError(f"{name}: a result has no document id among {', '.join(map(clip, result))}; call it id")
         yield {**outside, **result} if has_document else {**outside, "doc_id": result[own], **result}
