@@ -111,7 +111,8 @@ class _Orders:
             if len(done) + len(todo) > most:
                 return None
             ranking = todo.pop()
-            if self._is_decided(ranking):
+            worst, best = (self._value(ranking, ties) for ties in ("worst", "best"))
+            if _same(worst, best):  # whatever the order of the rest
                 done.append((ranking, self._value(ranking)))
             else:
                 todo += reversed(self._branch(ranking))
@@ -131,11 +132,6 @@ class _Orders:
             for ranking, value in done
         ]
         return TieOrders(tuple(f"{group.above + 1}–{group.above + group.size}" for group in groups), tuple(entries))
-
-    def _is_decided(self, ranking: _Partial) -> bool:
-        """True if the best and worst order of the rest have the same value."""
-        worst, best = (self._value(ranking, ties) for ties in ("worst", "best"))
-        return _same(worst, best)
 
     def _branch(self, ranking: _Partial) -> list[_Partial]:
         """Return the rankings with one more place filled, in the first tie group where this changes the mean."""

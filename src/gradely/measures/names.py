@@ -312,8 +312,13 @@ class Call(NamedTuple):
 
 def take_apart(text: str) -> Call:
     """Return the parts of NAME(parameter=value, …)@k; raise MeasureError for other forms."""
-    tree = _tree(_quote(text))
-    at, arguments = None, dict[str, Any]()
+    name, at, arguments = _quote(text), None, dict[str, Any]()
+    if len(name) > LONGEST:
+        raise MeasureError(f"a measure's name of {len(name):,} characters is too long")
+    try:
+        tree = ast.parse(name, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        _unreadable(name)
     if isinstance(tree, ast.BinOp) and isinstance(tree.op, ast.MatMult):
         at, tree = _value(tree.right, text), tree.left
     if isinstance(tree, ast.Call):
@@ -340,15 +345,6 @@ def _quote(text: str) -> str:
         raise MeasureError(f"{text} is several measures; name each: {names}")
     name, *rest = re.split(r"(?=[@(])", text, maxsplit=1)
     return re.sub(r"(?<=[^\W\d_])-(?=[^\W\d_])", "_", name) + "".join(rest)
-
-
-def _tree(text: str) -> ast.expr:
-    if len(text) > LONGEST:
-        raise MeasureError(f"a measure's name of {len(text):,} characters is too long")
-    try:
-        return ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        _unreadable(text)
 
 
 def _unreadable(text: str) -> NoReturn:

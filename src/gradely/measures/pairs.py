@@ -48,7 +48,13 @@ class PairMeasure(ArrangedMeasure):
             limit = xp.where(inside >= 0, inside, limit)
         pairs = self._pairs_in(batch, level, limit)
         terms = pairs.right / xp.where(pairs.count > 0, pairs.count, 1.0)
-        return terms if cut is None else self._mean_where_cut(batch, cut, level, pairs, terms)
+        if cut is None:
+            return terms
+        # where the cut-off divides a tie group, the number of pairs is random, and terms are means over what is inside
+        right, counts = to_lists(pairs.right), to_lists(pairs.count[:, 0])
+        queries = tied_queries(batch, level, xp.any(cut, axis=1))
+        rows = {query.row: self._mean_of_query(query, right[query.row], int(counts[query.row])) for query in queries}
+        return replace_rows(batch, terms, rows)
 
     def lacks(self, batch: Batch) -> Array:
         """True if the documents in the top, and those tied with them, have one level, and thus form no pair."""
@@ -89,16 +95,6 @@ class PairMeasure(ArrangedMeasure):
         if self.k is None or batch.untied:
             return None
         return batch.judged & (batch.above < self.k) & (batch.above + batch.tied > self.k)
-
-    def _mean_where_cut(self, batch: Batch, cut: Array, level: Array, pairs: Pairs, terms: Array) -> Array:
-        """Return the terms; where the cut-off divides a tie group, they are means over the documents inside.
-
-        The number of pairs is random for these queries, so the terms of all their documents depend on it.
-        """
-        right, counts = to_lists(pairs.right), to_lists(pairs.count[:, 0])
-        queries = tied_queries(batch, level, batch.xp.any(cut, axis=1))
-        rows = {query.row: self._mean_of_query(query, right[query.row], int(counts[query.row])) for query in queries}
-        return replace_rows(batch, terms, rows)
 
     def _mean_of_query(self, query: TiedQuery, right: list[float], count: int) -> list[float]:
         groups, kinds = query.groups, query.kinds
