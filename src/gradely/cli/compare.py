@@ -25,7 +25,7 @@ from gradely.report.page import check_installed
     "groups",
     multiple=True,
     metavar="SYSTEM=PATTERN",
-    help="Several runs of one system, such as seeds: 'bm25=bm25.*.run'. Repeatable. Tests then include the variance "
+    help="Runs of one system, such as different seeds: 'bm25=bm25.*.run'. Repeatable. Tests then include the variance "
     "between the runs of a system.",
 )
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Compare only with this run; repeatable.")

@@ -38,7 +38,7 @@ from gradely.tables import plain_line
     "drops",
     multiple=True,
     metavar="[MEASURE=]DROP",
-    help="How much a mean may fall, like 0.01; for one measure, like AP=0.02. Repeatable. [default: 0]",
+    help="Allowed drop of every mean, like 0.01, or of one measure, like AP=0.02. Repeatable. [default: 0]",
 )
 @click.option(
     "--non-inferior",
@@ -55,7 +55,7 @@ from gradely.tables import plain_line
     help="Fail if the mean of NEW is below this, like R@10=0.85, regardless of OLD. Repeatable.",
 )
 @click.option("--strict", is_flag=True, help="Fail if a drop exceeds its limit, significantly or not.")
-@options.choice("--undecided", UNDECIDED, "pass", "Result if it is not shown whether NEW is worse.")
+@options.choice("--undecided", UNDECIDED, "pass", "Result if the tests leave open whether NEW is worse.")
 @options.alpha
 @options.choice("--test", ALONE, "t", "Significance test.")
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")

@@ -23,8 +23,8 @@ from gradely.judgments.judging import simulate_judging
 @click.option(
     "--simulate",
     is_flag=True,
-    help="Hide the judgments and reveal them again: how many does it take to decide which run is better, in the order "
-    "of --judge and by rank?",
+    help="Hide the judgments, reveal them again, and count how many it takes to decide which run is better: in the "
+    "order of --judge, and by rank.",
 )
 @click.option(
     "--labels",
@@ -55,7 +55,7 @@ def command(
     output: OutputOptions,
     **labels: Any,
 ) -> None:
-    """Show what unjudged documents could change: the range of each mean, and which of two RUNS is better in any case.
+    """Show what unjudged documents could change: the range of each mean, and which of two RUNS is better for certain.
 
     Ranges are over all labels that these documents may have; a document has the same label in all runs. A note says
     which ranges are only bounds.

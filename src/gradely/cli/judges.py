@@ -29,7 +29,8 @@ from gradely.tables import count_of
     multiple=True,
     type=FILE,
     metavar="QRELS",
-    help="Labels of one judge; repeatable. A single table may hold all, in a column judge or a column per rater.",
+    help="Labels of one judge; repeatable. A single table may hold the labels of all judges, in a column judge or in "
+    "one column per rater.",
 )
 @click.option("--raters", metavar="NAME,…", help="The columns of a table that hold labels, one per rater.")
 @options.measures

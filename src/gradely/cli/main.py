@@ -26,7 +26,7 @@ GROUPS = {
     "Compare": {
         "compare": "Compare runs: tests, intervals, effect sizes.",
         "suite": "Compare systems on several collections.",
-        "gate": "Fail if a run is worse than the last one.",
+        "gate": "Fail if a run is worse than its baseline.",
         "plan": "Plan how many queries a difference needs.",
         "overlap": "Show how similar runs are, without judgments.",
         "report": "Write an interactive HTML page.",
@@ -44,7 +44,7 @@ GROUPS = {
         "correlate": "Correlate measures by how they rank runs.",
         "users": "Find the best run for each kind of user.",
         "phi": "Show the relevance function of nDCGφ.",
-        "papers": "Run the experiments of the papers again.",
+        "papers": "Repeat the experiments of the papers.",
     },
     "Tools": {
         "demo": "Create a small collection and evaluate it.",

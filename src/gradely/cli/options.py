@@ -597,10 +597,10 @@ queries_text = click.option(
     "--queries-text",
     type=FILE,
     metavar="FILE",
-    help="Texts of queries to show: an id, a tab and a text per line, or JSON Lines with id and text.",
+    help="Query texts to show: lines of an id, a tab and a text, or JSON Lines with id and text.",
 )
 docs_text = click.option(
-    "--docs-text", type=FILE, metavar="FILE", help="Texts of documents to show, in the formats of --queries-text."
+    "--docs-text", type=FILE, metavar="FILE", help="Document texts to show, in the formats of --queries-text."
 )
 by_segment = click.option(
     "--by",
@@ -621,7 +621,7 @@ RUN_INPUTS = (
         multiple=True,
         help="Feature of a LETOR file to rank by; repeatable.",
     ),
-    click.option("--ascending", is_flag=True, help="Rank low values of --feature first, such as ranks or distances."),
+    click.option("--ascending", is_flag=True, help="Rank low values of --feature first, as for ranks or distances."),
     click.option(
         "--columns",
         callback=_columns,

@@ -42,7 +42,7 @@ def command(
     """Draw a random sample of the queries of QRELS for people to judge, for `gradely estimate`.
 
     QRELS are the labels of the judge. The output has one query per line, as a file for --only; other formats have a
-    table. With RUNS, --pool writes their top documents, which people are to judge.
+    table. With RUNS, --pool writes their top documents, for people to judge.
     """
     check_output(pool, beside=True)
     if pool and not runs:

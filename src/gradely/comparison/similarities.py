@@ -89,7 +89,9 @@ class RBO(Similarity):
 
     name = "RBO"
     title = "rank-biased overlap"
-    p: float = parameter(default=0.9, doc="the chance that the reader goes on to the next place", check=CHANCE_TO_GO_ON)
+    p: float = parameter(
+        default=0.9, doc="the probability that the reader goes on to the next rank", check=CHANCE_TO_GO_ON
+    )
     score: str = parameter(
         default="ext", doc="'ext', extrapolated, or 'min', the lower bound", check=one_of(("ext", "min"))
     )

@@ -55,7 +55,7 @@ class Property(NamedTuple):
     normalised: bool
     """true if the ideal ranking of every query has the value 1"""
     non_relevant: bool
-    """true if it matters whether a document is judged not relevant or not judged"""
+    """true if it matters whether a document is judged not relevant or is unjudged"""
     subtopics: bool
     """true if it needs judgments by subtopic"""
     swap: bool
@@ -109,7 +109,7 @@ LEGEND = [
     "ties: the mean over all orders is exact; exact unless a tie group has too many states; or sampled",
     "top-heavy: the first ranks weigh more than later ones",
     "normalised: the ideal ranking of every query has the value 1",
-    "judged 0: it matters whether a document is judged not relevant or not judged",
+    "judged 0: it matters whether a document is judged not relevant or is unjudged",
     "subtopics: it needs judgments by subtopic",
     "swap: moving the better of two documents up did not lower the value of any ranking that was tried",
     "replace: replacing a document with a better one did not lower the value of any ranking that was tried",

@@ -311,7 +311,7 @@ class IPrec(Binary):
     )
     rounding: str = parameter(
         default="nearest",
-        doc="of recall times relevant documents: 'nearest', as in trec_eval 10, or 'up', as in 9",
+        doc="how recall times the relevant documents is rounded: 'nearest', as in trec_eval 10, or 'up', as in 9",
         check=one_of(ROUNDING),
     )
 

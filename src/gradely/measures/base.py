@@ -320,7 +320,7 @@ class Graded(Measure):
 
     relevance: RelevanceLike | None = parameter(
         default=IDENTITY,
-        doc="from labels to relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
+        doc="how labels become relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
     def check_parameters(self) -> None:
@@ -427,7 +427,7 @@ class BinaryOrGraded(Binary, Graded):
 
     relevance: RelevanceLike | None = parameter(
         default=None,
-        doc="graded: from labels to relevance, 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
+        doc="graded: how labels become relevance: 'identity', 'shift', shift(1), 'max', max(4), 'phi' or a table",
     )
 
     def check_parameters(self) -> None:

@@ -65,7 +65,7 @@ def log_from(base: float) -> Discount:
 
 def gain_parameter(default: str) -> Any:
     """Return a field for the gain, with this default."""
-    doc = "from relevance to gain: 'linear', 'exp' or a table {label: gain}"
+    doc = "how relevance becomes gain: 'linear', 'exp' or a table {label: gain}"
     return parameter(default=default, doc=doc, check=check_gain)
 
 
@@ -317,7 +317,8 @@ class NDCNG(nDCG):
     expectation = expect_share_of_ideal
     gain: str | Mapping[float, float] | Table = gain_parameter("exp")
     relevance: RelevanceLike | None = parameter(
-        default=Max(), doc="from labels to relevance: 'max', with the scale's top max(4), or shifted first, shift(1)"
+        default=Max(),
+        doc="how labels become relevance: 'max', max(4) for a given scale, or shift(1), which shifts them first",
     )
 
 

@@ -148,7 +148,7 @@ class iRBU(Satisfied):  # noqa: N801 - the field's name
     expectation = expect_patience
     p: float = parameter(
         default=0.99,
-        doc="patience: the factor by which a satisfying document loses worth with every rank",
+        doc="patience: the factor by which the value of a satisfying document decreases with every rank",
         check=number("the patience", BETWEEN_0_AND_1),
     )
 

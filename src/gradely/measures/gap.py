@@ -293,7 +293,7 @@ class _Absolute(UserShares):
 
 
 class GAP(UserShares):
-    """Graded average precision, for users, a share g_k of whom has level k as their threshold.
+    """Graded average precision: a share g_k of the users has level k as their threshold.
 
         GAP = Σ_k g_k N_k / Σ_k g_k RB(k)
 

@@ -331,10 +331,10 @@ class Utility(InTop):
     expectation = expect_utility
     needs_relevant = False
     bounds = (-inf, inf)
-    a: float = parameter(default=1, doc="the worth of a relevant document that is retrieved", check=WORTH)
-    b: float = parameter(default=-1, doc="the worth of another document that is retrieved", check=WORTH)
-    c: float = parameter(default=0, doc="the worth of a relevant document that is not retrieved", check=WORTH)
-    d: float = parameter(default=0, doc="the worth of another document that is not retrieved", check=WORTH)
+    a: float = parameter(default=1, doc="the value of a relevant document that is retrieved", check=WORTH)
+    b: float = parameter(default=-1, doc="the value of a non-relevant document that is retrieved", check=WORTH)
+    c: float = parameter(default=0, doc="the value of a relevant document that is not retrieved", check=WORTH)
+    d: float = parameter(default=0, doc="the value of a non-relevant document that is not retrieved", check=WORTH)
     size: int = parameter(
         default=0,
         doc="the number of documents in the collection, which d needs",

@@ -550,7 +550,7 @@ class StRecall(Diversity):
 class GainBySubtopic(BySubtopic):
     """A measure of the gain of documents over all subtopics."""
 
-    gain: str = parameter(default="linear", doc="from labels to gain: 'linear' or 'exp'", check=one_of(GAINS))
+    gain: str = parameter(default="linear", doc="how labels become gain: 'linear' or 'exp'", check=one_of(GAINS))
 
     def gains(self, batch: Batch, labels: Array) -> Array:
         """Return the gain of each document: the sum over its subtopics, weighted by their probabilities."""

@@ -307,7 +307,7 @@ class NERR10(UserModel):
     name = "NERR10"
     p: float = parameter(
         default=0.9,
-        doc="persistence: the probability of going on if a document does not satisfy",
+        doc="persistence: the probability of going on if a document does not satisfy the user",
         check=CHANCE_TO_GO_ON,
     )
 
