@@ -264,7 +264,7 @@ class Pools(Records):
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
         of = "measure" if len(smallest) == 1 else "measures"
         share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
-        return f"{about}; mean τ, and the interval that contains 95 % of the draws of the draws\n{SCALE}; {share}"
+        return f"{about}; mean τ, and the interval that contains 95 % of the draws\n{SCALE}; {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row per measure and one column per rate, with the mean τ and the interval of the draws."""
