@@ -202,7 +202,7 @@ def test_one_run_or_one_topic_is_not_tested(demo):
         ({"rope": float("nan")}, "equivalence margin"),
         (
             {"rope": 5},
-            r"AP of two runs cannot differ by more than 1, so that all runs are equivalent .* give 0.05 for 5 points",
+            r"AP of two runs cannot differ by more than 1, so all runs are equivalent .* give 0.05 for 5 points",
         ),
         ({"alpha": 1.5}, "between 0 and 1"),
         ({"resamples": 0}, "at least 1"),

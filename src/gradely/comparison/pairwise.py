@@ -97,7 +97,7 @@ def check_margin(margin: float | None, measures: MeasureLike | Iterable[MeasureL
     for name, span in largest_differences(measures).items():
         if margin >= span:
             differ = f"{name} of two runs cannot differ by more than {span:g}"
-            raise DataError(f"{differ}, so that all runs are equivalent within ±{margin:g}; give {in_points(margin)}")
+            raise DataError(f"{differ}, so all runs are equivalent within ±{margin:g}; give {in_points(margin)}")
 
 
 def largest_differences(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, float]:

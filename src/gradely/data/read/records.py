@@ -128,7 +128,7 @@ def holds_partial(record: Record) -> bool:
 def note_partial(count: int, name: str) -> list[str]:
     """Return a note if responses of a search engine are incomplete."""
     what = f"{count_of(count, 'response')} {'is' if count == 1 else 'are'} incomplete"
-    return [f"{name}: {what}: the search timed out, or failed in a part of the index"] if count else []
+    return [f"{name}: {what}: the search timed out or failed in part of the index"] if count else []
 
 
 def _numbers(record: Record) -> Cells:

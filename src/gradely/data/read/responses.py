@@ -82,7 +82,7 @@ def describe_failure(response: Any) -> str | None:
 
 
 def is_partial(response: Any) -> bool:
-    """True for a response that lacks results, since a search timed out or failed in a part of the index.
+    """True for a response that lacks results, since a search timed out or failed in part of the index.
 
     >>> is_partial({"timed_out": True, "hits": {"hits": []}}), is_partial({"_shards": {"total": 2, "failed": 1}})
     (True, True)

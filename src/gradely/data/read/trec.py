@@ -275,7 +275,7 @@ def _hint(layout: Layout, words: list[bytes]) -> str:
     if b"::" in words[0]:
         return "; replace :: with tabs, and write the names of the columns above, such as user_id, item_id, rating"
     if layout is RUN and width == 1:
-        return "; scores alone name no documents: in Python, use evaluate_arrays(scores, labels, qid=…)"
+        return "; scores alone do not name documents: in Python, use evaluate_arrays(scores, labels, qid=…)"
     if layout is QRELS and width >= RUN.width:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width:
