@@ -3,6 +3,7 @@
 import gzip
 import random
 
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -245,3 +246,10 @@ def texts_alone(findings):
 def test_negative_labels_are_counted():
     (odd,) = [finding for finding in check({"q": {"a": 1, "b": -1, "c": 0}}) if finding.kind == "warning"]
     assert odd.text.startswith("a negative label in 1 judgment: judged, but not relevant, and without gain; if -1 is ")
+
+
+def test_runs_by_name_are_checked_one_by_one():
+    frame = pd.DataFrame({"qid": ["q", "q"], "docid": [1, 2], "docno": ["a", "b"], "score": [2.0, 1.0]})
+    found = gradely.check({"q": {"a": 1, "b": 0}}, {"bm25": frame, "dense": frame})
+    assert [finding.about for finding in found if finding.kind == "warning"] == ["bm25", "dense"]
+    assert all(finding.text.startswith("'docno' is read") for finding in found if finding.kind == "warning")

@@ -432,3 +432,71 @@ def test_real_runs_are_noticed_where_they_are_swapped_and_nowhere_else(folder):
         run = {query: dict(ranking) for query, ranking in gradely.read_run(path).scores.items()}
         assert swapped(qrels, run) == [], path.name
         assert len(swapped(run, qrels)) == 1, path.name
+
+
+UNLABELLED = [{"qid": f"q{i}", "docno": doc} for i in range(6) for doc in ("d1", "d2")]
+TERRIER = [
+    {"qid": f"q{i}", "docid": place, "docno": doc, "score": 3.0 - place}
+    for i in range(6)
+    for place, doc in enumerate(("d1", "x", "d2"))
+]
+TURNED = [row | {"score": -row["score"]} for row in TERRIER]
+LABELS = {f"q{i}": {"d1": 1, "d2": i % 2} for i in range(6)}
+BY_NAME = {"one": TERRIER, "two": TURNED, "three": TERRIER}
+ASSUMED = {
+    "evaluate": lambda: gradely.evaluate(UNLABELLED, TERRIER, ["AP"]),
+    "evaluate_runs": lambda: gradely.evaluate_runs(UNLABELLED, BY_NAME, ["AP"]),
+    "by_query": lambda: gradely.evaluate_runs(UNLABELLED, BY_NAME, ["AP"]).by_query(),
+    "Evaluator": lambda: gradely.Evaluator(UNLABELLED, ["AP"])(TERRIER),
+    "explain": lambda: gradely.explain(UNLABELLED, TERRIER, "q1", "AP"),
+    "compare": lambda: gradely.compare(UNLABELLED, BY_NAME, ["AP"]),
+    "suite": lambda: gradely.suite({"one": {"qrels": UNLABELLED, "runs": BY_NAME}}, ["AP"]),
+    "gate": lambda: gradely.gate(UNLABELLED, TERRIER, TURNED, ["AP"]),
+    "plan": lambda: gradely.plan(UNLABELLED, BY_NAME, ["AP"]),
+    "tie_sensitivity": lambda: gradely.tie_sensitivity(UNLABELLED, BY_NAME, ["AP"]),
+    "correlate": lambda: gradely.correlate(UNLABELLED, BY_NAME, ["AP", "RR"]),
+    "pools": lambda: gradely.pools(UNLABELLED, BY_NAME, ["AP"], rates=[1.0], repeat=1),
+    "holes": lambda: gradely.holes(UNLABELLED, BY_NAME, ["AP"]),
+    "judge": lambda: gradely.holes(UNLABELLED, BY_NAME, ["AP"]).judge(3),
+    "simulate_judging": lambda: gradely.simulate_judging(UNLABELLED, {"one": TERRIER, "two": TURNED}, "P@2"),
+    "estimate": lambda: gradely.estimate(UNLABELLED, BY_NAME, ["AP"], judge=LABELS),
+    "judges": lambda: gradely.judges({"a": UNLABELLED, "b": LABELS}, BY_NAME, ["AP"]),
+    "judges without runs": lambda: gradely.judges({"a": UNLABELLED, "b": LABELS}),
+    "phi": lambda: gradely.phi(UNLABELLED),
+    "users": lambda: gradely.users({"q0": {"d1": 2, "d2": 1}}, BY_NAME),
+    "overlap": lambda: gradely.overlap(BY_NAME),
+    "sample": lambda: gradely.sample(LABELS, BY_NAME, n=5),
+    "check": lambda: gradely.check(UNLABELLED, TERRIER),
+}
+WITHOUT_LABELS, WITHOUT_RUNS = {"users", "overlap", "sample"}, {"judges without runs", "phi"}
+
+
+@pytest.mark.parametrize("name", ASSUMED)
+def test_what_was_assumed_about_the_inputs_is_said_beside_every_result(name):
+    """Also by explain, phi, lists of what to judge and the agreement of judges, which once said nothing."""
+    text = str(ASSUMED[name]())
+    assert text.count("no label column: every row counts as relevant") == (name not in WITHOUT_LABELS)
+    assert ("'docno' is read as the document" in text) == (name not in WITHOUT_RUNS)
+
+
+@pytest.mark.parametrize("name", ["evaluate", "compare", "explain", "holes", "gate", "tie_sensitivity"])
+def test_labels_below_the_threshold_are_said_beside_every_result(name):
+    labels, runs = {"q": {"a": 1.0, "b": 0.9, "c": 0.2}}, {"one": {"q": ["b", "a"]}, "two": {"q": ["a", "c"]}}
+    arguments = {
+        "explain": [runs["one"], "q", "P@2"],
+        "evaluate": [runs["one"], "P@2"],
+        "gate": [*runs.values(), "P@2"],
+    }
+    text = str(getattr(gradely, name)(labels, *arguments.get(name, [runs, "P@2"])))
+    assert text.count("2 of 3 positive labels are lower; P(rel=0.5) counts those with 0.5 or more") == 1
+
+
+def test_explanations_name_likely_swaps_and_one_file_for_both(tmp_path):
+    scores = {"q1": {"a": 0.31, "b": 0.27, "c": 0.11, "d": 0.05, "e": 0.93, "f": 0.44}}
+    labels = {"q1": {"a": 2, "b": 0, "c": 1, "d": 0, "e": 2, "f": 0}}
+    swapped = gradely.explain(scores, labels, "q1", "nDCG@10")
+    assert "if the two are swapped, qrels come first" in str(swapped) and swapped.as_dict()["notes"]
+    assert gradely.explain(labels, scores, "q1", "nDCG@10").notes == []
+    path = tmp_path / "both.csv"
+    path.write_text("query,document,score\nq1,a,2\nq1,b,1\n")
+    assert "the run is the same file as the qrels" in str(gradely.explain(path, path, "q1", "AP"))

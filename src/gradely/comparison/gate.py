@@ -662,7 +662,7 @@ def decide(
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
-        *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes),
+        *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes if _is_news(note, new)),
         *_note_tests(pairwise, limits),
         *_note_power(changes, len(queries), pairwise),
     ]
@@ -688,6 +688,11 @@ def _sample(
         Sample(older, judged_old, rows),
         Sample(older - newer, judged_old - judged_new, rows),
     )
+
+
+def _is_news(note: Note, new: SavedScores) -> bool:
+    """Return whether a note on the baseline is not one on the judgments, which the new run has, too."""
+    return note.kind != "labels" or str(note) not in map(str, new.notes)
 
 
 def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:

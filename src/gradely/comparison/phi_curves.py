@@ -1,5 +1,6 @@
 """phi: the control points and the curve of φ, and its value for each judged document."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -70,14 +71,17 @@ class PhiCurves(Records):
     curves: list[PhiCurve]
     function: Phi
     name: str
+    about_labels: Sequence[str] = ()
+    """what was assumed about the qrels"""
 
     @property
     def notes(self) -> list[Note]:
-        """Notes on queries in which no score stands out, and on those in which φ is a step."""
+        """Notes on the qrels, on queries in which no score stands out, and on those in which φ is a step."""
         flat = [curve.query for curve in self.curves if not curve.points]
         of, verb = count_of(len(self.curves), "query"), "has" if len(flat) == 1 else "have"
         text = f"{len(flat):,} of {of} {verb} no score that stands out: φ is 0 there"
-        notes = [Note("flat", len(flat), len(self.curves), text)] if flat else []
+        notes = [Note("labels", len(self.curves), len(self.curves), about) for about in self.about_labels]
+        notes += [Note("flat", len(flat), len(self.curves), text)] if flat else []
         steps = sum(curve.is_step for curve in self.curves)
         text = f"in {steps:,} of {of} the median is the maximum: φ is a step there, 1 at the maximum and 0 below"
         return [*notes, Note("step", steps, len(self.curves), text)] if steps else notes
@@ -168,4 +172,4 @@ def phi(qrels: Any, query: str | None = None, control: Any = "paper") -> PhiCurv
     if query is not None:
         judgments.check_query(str(query))
     curves = [PhiCurve(name, judgments.labels(name), function) for name in names]
-    return PhiCurves(curves, function, judgments.name)
+    return PhiCurves(curves, function, judgments.name, judgments.notes)

@@ -1,7 +1,7 @@
 """check: errors in qrels and runs, and likely mistakes."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,6 +12,7 @@ from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
 from gradely.data.read import trec
 from gradely.data.read.formats import format_of
+from gradely.data.read.frames import is_frame
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
@@ -82,8 +83,9 @@ def check(
 ) -> Findings:
     """Find errors and likely mistakes in qrels and runs: all invalid lines, not only the first.
 
-    A run may also be a list of paths. If qrels or a run cannot be read at all, this is a finding, and the others are
-    still checked. `columns`, `duplicates` and `document_pattern` are as in read_run.
+    Several runs may be given as a list of paths, or by name, {name: path or dataframe}. If qrels or a run cannot be
+    read at all, this is a finding, and the others are still checked. `columns`, `duplicates` and `document_pattern` are
+    as in read_run.
 
     >>> for finding in check({"q": {"a": 1, "b": 0}}, {"q": {"a": 0.5, "x": 0.5}}):
     ...     print(finding)
@@ -92,15 +94,30 @@ def check(
     run: 50.0 % of the documents are unjudged, 50.0 % of the top 10
     run: 100.0 % of the documents share their score with another one, in 1 tie group
     """
-    every = [run for item in runs for run in (item if isinstance(item, list | tuple) and _are_paths(item) else [item])]
     how = partial(open_run, columns=columns, duplicates=duplicates, document_pattern=document_pattern)
-    names = [run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run" for run in every]
-    named = [(name, partial(how, run)) for name, run in zip(names, every, strict=True)]
+    named = [(name, partial(_open, how, run, name)) for item in runs for name, run in _spread(item)]
     return check_files(qrels, named, columns=columns, duplicates=duplicates, progress=progress)
 
 
-def _are_paths(items: Sequence[Any]) -> bool:
-    return all(isinstance(item, str | os.PathLike) for item in items)
+def _spread(item: Any) -> Iterator[tuple[str, Any]]:
+    """Yield runs with their names: one run, paths, or runs by name."""
+    if isinstance(item, Mapping) and item and all(map(_is_whole, item.values())):
+        yield from ((str(name), run) for name, run in item.items())
+        return
+    paths = isinstance(item, list | tuple) and all(isinstance(run, str | os.PathLike) for run in item)
+    for run in item if paths else [item]:
+        yield run_name(os.fspath(run)) if isinstance(run, str | os.PathLike) else "run", run
+
+
+def _open(how: Callable[..., Run], run: Any, name: str) -> Run:
+    """Open a run; in messages, a dataframe has the name it was given."""
+    ranking = how(run)
+    return Run(ranking.scores, ranking.name, name) if is_frame(run) else ranking
+
+
+def _is_whole(value: Any) -> bool:
+    """Return whether a value is a run, and not the ranking of a query."""
+    return isinstance(value, str | os.PathLike | Run) or is_frame(value)
 
 
 def check_files(

@@ -1,6 +1,7 @@
 """explain: one query, rank by rank, with everything needed to recompute a value by hand."""
 
 import copy
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -20,7 +21,8 @@ from gradely.data.tie_breaking import break_ties
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import InputError, NotFinite, clip
 from gradely.evaluation.evaluate import open_as
-from gradely.evaluation.notes import Note, describe_thresholds
+from gradely.evaluation.likely_mistakes import find_mistakes
+from gradely.evaluation.notes import Note, note_inputs
 from gradely.evaluation.result import Result, Section, to_html
 from gradely.evaluation.sampled import has_mean, measure_drawn
 from gradely.evaluation.tie_orders import TieOrders, list_orders
@@ -140,6 +142,7 @@ class Explanation(Result):
     most_orders: int | None = None
     """largest number of entries in the table of orders, if the caller set it"""
     notes: Sequence[Note] = ()
+    """what was assumed about qrels and run, and likely mistakes in them"""
 
     def table(self, digits: int = 4, depth: int | None = None) -> Table:
         """Return one row per retrieved document, down to `depth`."""
@@ -400,7 +403,9 @@ def explain(
     if orders and isinstance(judgments, UncertainQrels):
         raise InputError("labels are probabilities: orders of tied documents are shown for plain labels only")
     most = FEW_ORDERS if orders is None else orders
-    explanation = replace(_explain(judgments, ranking, query, measure, settings, most), depth=depth, most_orders=orders)
+    same = run is qrels and not isinstance(run, str | os.PathLike)
+    explanation = _explain(judgments, ranking, query, measure, settings, most, same=same)
+    explanation = replace(explanation, depth=depth, most_orders=orders)
     return explanation.with_texts(queries_text, docs_text)
 
 
@@ -415,9 +420,9 @@ def _check_orders(orders: int, settings: Settings) -> None:
 
 
 def _explain(
-    qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings, most_orders: int
+    qrels: Qrels, ranking: Run, query: str, measure: MeasureLike, settings: Settings, most_orders: int, *, same: bool
 ) -> Explanation:
-    """Return the explanation of a query that has judgments."""
+    """Return the explanation of a query that has judgments; `same` is true if qrels and run are the same object."""
     fitted = fit_all({label(measure): parse(measure)}, qrels.levels)[label(measure)]
     scores = _ranking(qrels, ranking, query, settings)
     part = _measure(qrels, scores, query, fitted, settings) if scores else _measure_nothing(qrels, query, fitted)
@@ -444,15 +449,14 @@ def _explain(
         sampling_error=part.error,
         uncertain=None if chances is None else sum(len(entry) > 1 for entry in chances),
         orders=_list_orders(qrels, scores, query, fitted, settings, most_orders),
-        notes=_notes(qrels, query, measure),
+        notes=_note(qrels, ranking, Run({query: dict(scores)}, ""), fitted, label(measure), same=same),
     )
 
 
-def _notes(qrels: Qrels, query: str, measure: MeasureLike) -> list[Note]:
-    """Return the notes on how labels were read and, if it concerns the query, from which label on they are relevant."""
-    low = any(0 < value < 1 for value in _labels(qrels, query).values())
-    threshold = describe_thresholds(qrels, {label(measure): parse(measure)}) if low else None
-    return [Note("labels", len(qrels), len(qrels), text) for text in (*qrels.notes, threshold) if text]
+def _note(qrels: Qrels, ranking: Run, part: Run, measure: Measure, name: str, *, same: bool) -> list[Note]:
+    """Return the notes of evaluate that hold whatever the query; `part` is the ranking of the one that is explained."""
+    mistakes = find_mistakes(qrels, ranking, locate(qrels, part, Settings()), same=same)
+    return note_inputs(qrels, {name: measure}, [*ranking.notes, *mistakes])
 
 
 def _list_orders(

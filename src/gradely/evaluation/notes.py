@@ -17,6 +17,7 @@ from gradely.tables import count_of, plain_line
 
 if TYPE_CHECKING:
     from gradely.evaluation.values import Evaluation
+    from gradely.measures import Measure
 
 DIGITS = 4
 """number of decimals of means in notes"""
@@ -246,24 +247,32 @@ def notes_of(evaluation: "Evaluation") -> list[Note]:
 
 def _note_data(evaluation: "Evaluation") -> list[Note]:
     """Return notes on assumptions, likely mistakes and excluded documents."""
-    plain = [name for name, measure in evaluation.measures.items() if not measure.needs_subtopics]
-    counted = [name for name in evaluation.measures if name.partition("@")[0].lower() == "hits"]
+    qrels = evaluation.qrels
+    notes = note_inputs(qrels, evaluation.measures, evaluation.about_run, evaluation.id_mismatch)
+    return [*notes, *_note_uncertain(qrels), *_note_excluded(evaluation)]
+
+
+def note_inputs(
+    qrels: Qrels, measures: Mapping[str, Measure], about_run: Sequence[str] = (), id_mismatch: str | None = None
+) -> list[Note]:
+    """Return notes on assumptions about inputs, on likely mistakes, and on what measures do with the labels."""
+    plain = [name for name, measure in measures.items() if not measure.needs_subtopics]
+    counted = [name for name in measures if name.partition("@")[0].lower() == "hits"]
     texts = [
         *(
             ("hits", f"{name} counts the relevant documents; {_success(name)} is the share of queries with one")
             for name in counted
         ),
-        *(("labels", text) for text in evaluation.qrels.notes),
-        *(("run", text) for text in evaluation.about_run),
-        ("apart", evaluation.id_mismatch),
-        ("labels", describe_thresholds(evaluation.qrels, evaluation.measures)),
-        ("subtopics", describe_highest(evaluation.qrels, plain)),
+        *(("labels", text) for text in qrels.notes),
+        *(("run", text) for text in about_run),
+        ("apart", id_mismatch),
+        ("labels", _describe_thresholds(qrels, measures)),
+        ("subtopics", describe_highest(qrels, plain)),
     ]
-    notes = [Note(kind, len(evaluation.qrels), len(evaluation.qrels), text) for kind, text in texts if text]
-    return [*notes, *_note_uncertain(evaluation.qrels), *_note_excluded(evaluation)]
+    return [Note(kind, len(qrels), len(qrels), text) for kind, text in texts if text]
 
 
-def describe_thresholds(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
+def _describe_thresholds(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
     """Return a sentence if positive labels are below 1, and labels from 1 are relevant for some measures, else None."""
     by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
     certain = qrels.possible if isinstance(qrels, UncertainQrels) else qrels

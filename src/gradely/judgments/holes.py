@@ -16,7 +16,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
 from gradely.evaluation.label_bounds import LabelRanges, bound_labels
 from gradely.evaluation.label_ranges import Range, is_decided
-from gradely.evaluation.notes import SAME, Note
+from gradely.evaluation.notes import SAME, Note, note_inputs
 from gradely.evaluation.result import MOST, Result, Section
 from gradely.measures.names import MeasureLike, parse_all
 from gradely.settings import DuplicatePolicy, Precision, QueryPolicy, Settings, TiePolicy
@@ -145,7 +145,7 @@ class Holes(Result):
         ]
         total, undecided = int(np.count_nonzero(worth)), sum(not pair.decided for pair in pairs)
         elsewhere = list({pair.measure: None for pair in self.pairs if pair.measure != name and not pair.decided})
-        return ToJudge(name, documents, total, len(pairs), undecided, elsewhere)
+        return ToJudge(name, documents, total, len(pairs), undecided, elsewhere, tuple(self.notes))
 
     def _worth(self, measure: str) -> Floats:
         first, second = all_pairs(len(self.names))
@@ -157,7 +157,9 @@ class Holes(Result):
     @property
     def notes(self) -> list[Note]:
         """Notes on assumed labels, on ranges that are only bounds, and on queries and documents."""
-        bounds = list(self.found.bounds.values())
+        of_measures = {name: bounds.measure for name, bounds in self.found.bounds.items()}
+        runs = next(iter(self.found.bounds.values())).runs
+        about_labels, said = note_inputs(runs.stacked.qrels, of_measures), set(map(str, runs.notes))
         return [
             *_note_labels(self),
             *_note_depths(self),
@@ -171,7 +173,8 @@ class Holes(Result):
                 },
                 "the ranges of differences",
             ),
-            *bounds[0].runs.notes,
+            *(note for note in about_labels if str(note) not in said),
+            *runs.notes,
         ]
 
     def summary(self) -> str:

@@ -20,7 +20,7 @@ from gradely.data.read.judges import read_judges
 from gradely.data.selection import name_queries, select
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore, name_runs, open_runs
-from gradely.evaluation.notes import Note, merge_notes, note_names
+from gradely.evaluation.notes import Note, merge_notes, note_inputs, note_names
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.several_qrels import SeveralQrels
 from gradely.judgments.agreement import DRAWS, WEIGHTS, AgreedPair, Agreement, Coefficient
@@ -429,7 +429,9 @@ def judges(
     together = SeveralQrels(by_name)
     agreement = _agree(together, alpha, seed)
     by_judge, notes = None, [*_note_shared(together), *_note_scales(together)]
-    if runs is not None:
+    if runs is None:
+        notes += merge_notes({judge: note_inputs(one, {}) for judge, one in by_name.items()})
+    else:
         opened = open_runs(name_runs(runs), columns, settings)
         by_judge, more = _evaluate(together, opened, measures, settings, design, progress)
         notes += more

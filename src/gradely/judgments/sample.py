@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.regression import FEWEST
-from gradely.data import Qrels
+from gradely.data import Qrels, open_run
 from gradely.data.column_roles import Names
 from gradely.data.selection import name_queries, only_queries, read_selected
 from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_runs
-from gradely.evaluation.notes import Note
+from gradely.evaluation.notes import Note, merge_notes
 from gradely.evaluation.open_documents import find_open
 from gradely.evaluation.result import Result, Section
 from gradely.settings import DuplicatePolicy, Settings
@@ -112,12 +112,14 @@ def sample(
     segments = every.segments
     drawn = draw(sorted(every.queries), n, seed) if segments is None else draw_by_segment(every, n, seed)
     documents: dict[str, list[str]] = {}
+    notes: list[Note] = []
     if runs is not None:
         some = only_queries(every, drawn)
-        opened = open_runs(name_runs(runs), columns, settings)
+        opened = {name: open_run(run) for name, run in open_runs(name_runs(runs), columns, settings).items()}
         documents = find_documents(some, opened, settings, depth, progress)
+        notes = merge_notes({name: [Note("run", 1, 1, text) for text in run.notes] for name, run in opened.items()})
     shown = None if segments is None else {query: segments[query] for query in drawn}
-    return QuerySample(drawn, len(every), shown, {q: documents[q] for q in drawn if q in documents}, depth, seed, [])
+    return QuerySample(drawn, len(every), shown, {q: documents[q] for q in drawn if q in documents}, depth, seed, notes)
 
 
 def find_documents(
