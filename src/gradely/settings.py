@@ -113,9 +113,9 @@ class Settings:
         }
         return "".join(f", {words}" for words, holds in said.items() if holds)
 
-    @cached_property
+    @property
     def workers(self) -> int:
-        """The number of threads to use."""
+        """The number of threads to use; not cached, since settings may be sent to another machine."""
         return workers(self.threads)
 
     @cached_property
