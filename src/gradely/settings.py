@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 from gradely.errors import DataError, GradelyError, did_you_mean
@@ -145,9 +145,19 @@ def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[G
         raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")
 
 
+def is_number(value: Any) -> bool:
+    """Return whether a value is a real number, and neither text nor a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is an integer, and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
 def check_seed(seed: int) -> None:
     """Raise DataError unless the seed is a non-negative integer."""
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+    if not is_whole(seed) or seed < 0:
         raise DataError(f"the seed must be a whole number of at least 0; found {seed!r}")
 
 

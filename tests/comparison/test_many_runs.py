@@ -382,7 +382,7 @@ def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
     assert "1 without a τ, since all runs tie" in found.summary()
     shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
     assert [*shrunk.records()[0].values()] == ["AP", 0.5, None, None, None, None, ""]
-    with pytest.raises(gradely.DataError, match="repeat must be at least 1; found 0"):
+    with pytest.raises(gradely.DataError, match="repeat must be a whole number of at least 1; found 0"):
         gradely.pools(qrels, {"one": run, "two": run}, ["AP"], repeat=0)
 
 

@@ -10,6 +10,7 @@ from scipy import stats
 
 import gradely
 from gradely import DataError
+from gradely.cli.main import run
 from gradely.comparison import tests
 from gradely.comparison.pairwise import Design, Pairwise
 from gradely.comparison.tests import (
@@ -485,6 +486,49 @@ def test_pairs_against_several_baselines():
 def test_what_cannot_be_tested_is_refused(values, options, message):
     with pytest.raises(DataError, match=message.replace("?", r"\?")):
         p_values(values, **options)
+
+
+SMALL = ({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": {"q1": ["a"]}, "two": {"q2": ["a"]}})
+
+
+@pytest.mark.parametrize(
+    ("function", "option", "values"),
+    [
+        ("compare", "alpha", [0, 1, -0.05, 1e-300, float("nan"), "0.05", True, None]),
+        ("compare", "rope", [0, -0.1, float("nan"), float("inf"), "0.1", True]),
+        ("compare", "resamples", [0, -1, 1.5, "99", True, None]),
+        ("compare", "seed", [-1, 1.5, "1", True, None]),
+        ("plan", "alpha", [0, 1, 1e-300, float("nan"), "0.05"]),
+        ("plan", "power", [0, 1, float("nan"), "0.8", True, None]),
+        ("plan", "difference", [0, -0.1, float("nan"), float("inf"), "0.1", True]),
+        ("gate", "alpha", [0, 1, 1e-300, float("nan"), "0.05"]),
+        ("gate", "max_drop", [-0.1, float("nan"), "0.1"]),
+        ("pools", "rates", [[], [0], [2], ["0.5"], [float("nan")]]),
+        ("pools", "repeat", [0, -1, 1.5, "2", True, None]),
+        ("sample", "n", [0, -1, 1.5, "5", True, None]),
+    ],
+)
+def test_numbers_that_are_none_and_levels_without_a_quantile_are_refused_by_name(function, option, values):
+    """plan and gate ended in an OverflowError at α = 1e-300, and text in a TypeError of Python."""
+    qrels, runs = SMALL
+    given = [*runs.values()] if function == "gate" else [runs]
+    for value in values:
+        with pytest.raises(DataError) as refused:
+            getattr(gradely, function)(qrels, *given, **{option: value})
+        assert "found" in str(refused.value) or "number" in str(refused.value)
+
+
+@pytest.mark.parametrize("command", ["plan", "gate", "compare"])
+def test_the_smallest_level_has_numbers(command, tmp_path, capfd):
+    (tmp_path / "q").write_text("".join(f"q{i} 0 a 1\n" for i in range(9)))
+    for name, lost in (("one", 3), ("two", 5)):
+        ranked = "".join(f"q{i} Q0 {'x' if i % lost == 0 else 'a'} 1 1 t\n" for i in range(9))
+        (tmp_path / name).write_text(ranked)
+    files = [str(tmp_path / name) for name in ("q", "one", "two")]
+    files[2:2] = ["--baseline"] if command == "gate" else []
+    assert run([command, *files, "-m", "RR", "--alpha", "1e-50"]) == 0
+    assert run([command, *files, "-m", "RR", "--alpha", "1e-51"]) == 2
+    assert capfd.readouterr().err.splitlines()[-1] == "gradely: alpha must be at least 1e-50; found 1e-51"
 
 
 def test_unknown_correction():

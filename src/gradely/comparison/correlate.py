@@ -22,7 +22,16 @@ from gradely.evaluation.stacked import StackedRuns
 from gradely.lazy import Chart
 from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
-from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, Settings, TiePolicy, check_choice
+from gradely.settings import (
+    DuplicatePolicy,
+    EmptyPolicy,
+    Precision,
+    Settings,
+    TiePolicy,
+    check_choice,
+    is_number,
+    is_whole,
+)
 from gradely.tables import Cell, Table, count_of
 
 
@@ -394,10 +403,10 @@ class Draws(NamedTuple):
 
 def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:
     """Raise DataError for invalid rates, numbers of draws, and minimum numbers of documents."""
-    if not rates or not all(0 < rate <= 1 for rate in rates):
+    if not rates or not all(is_number(rate) and 0 < rate <= 1 for rate in rates):
         raise DataError(f"rates must be shares of the pool, above 0 and at most 1; found {', '.join(map(str, rates))}")
-    if repeat < 1:
-        raise DataError(f"repeat must be at least 1; found {repeat}")
+    if not is_whole(repeat) or repeat < 1:
+        raise DataError(f"repeat must be a whole number of at least 1; found {repeat!r}")
     for name, value in (("least", least), ("least_nonrelevant", least_nonrelevant)):
         if value < 0:
             raise DataError(

@@ -46,7 +46,7 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import normalize_weights
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import check_choice
+from gradely.settings import check_choice, is_number, is_whole
 from gradely.tables import Table
 
 FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
@@ -77,17 +77,23 @@ class Design(NamedTuple):
         if self.test in SIMULTANEOUS and correction != "none":
             raise DataError(f"{self.test} holds for its whole family at once: use it with correction 'none'")
         check_alpha(self.alpha)
-        if self.resamples < 1:
-            raise DataError(f"the number of resamples must be at least 1; found {self.resamples!r}")
-        if self.rope is not None and not (self.rope > 0 and isfinite(self.rope)):
+        if not is_whole(self.resamples) or self.resamples < 1:
+            raise DataError(f"the number of resamples must be a whole number of at least 1; found {self.resamples!r}")
+        if self.rope is not None and not (is_number(self.rope) and self.rope > 0 and isfinite(self.rope)):
             raise DataError(f"rope is the equivalence margin, a number above 0 like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
 
 
+LEAST_ALPHA = 1e-50
+"""the smallest significance level: quantiles of t at much smaller ones are too large to compute"""
+
+
 def check_alpha(alpha: float) -> None:
     """Raise DataError unless this is a significance level."""
-    if not 0 < alpha < 1:
+    if not is_number(alpha) or not 0 < alpha < 1:
         raise DataError(f"alpha must be a number between 0 and 1, like 0.05; found {alpha!r}")
+    if alpha < LEAST_ALPHA:
+        raise DataError(f"alpha must be at least {LEAST_ALPHA:g}; found {alpha!r}")
 
 
 def check_margin(margin: float | None, measures: MeasureLike | Iterable[MeasureLike]) -> None:

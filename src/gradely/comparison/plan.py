@@ -21,7 +21,16 @@ from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
-from gradely.settings import DuplicatePolicy, EmptyPolicy, Precision, QueryPolicy, Settings, TiePolicy, check_choice
+from gradely.settings import (
+    DuplicatePolicy,
+    EmptyPolicy,
+    Precision,
+    QueryPolicy,
+    Settings,
+    TiePolicy,
+    check_choice,
+    is_number,
+)
 from gradely.tables import Cell, Table, count_of, typed_frame
 
 POWER = 0.8
@@ -185,7 +194,7 @@ def plan(
 
     Each number of queries has an interval at the level 1 - `alpha`, since effect and deviation are estimates.
     """
-    if not 0 < power < 1:
+    if not is_number(power) or not 0 < power < 1:
         raise DataError(f"power must be a number between 0 and 1, like 0.8; found {power!r}")
     check_choice("correction", correction, PLANNED)
     wanted = parse_all(measures)
@@ -255,7 +264,7 @@ def _check_difference(difference: float | None, measures: Iterable[Measure]) -> 
     """Refuse a difference to plan for that is not above 0, or that a measure cannot have."""
     if difference is None:
         return
-    if not (difference > 0 and isfinite(difference)):
+    if not (is_number(difference) and difference > 0 and isfinite(difference)):
         raise DataError(f"the difference to plan for must be a number above 0, like 0.02; found {difference!r}")
     for measure in measures:
         span = measure.bounds[1] - measure.bounds[0]
