@@ -165,6 +165,8 @@ def test_the_record_is_shown_to_people_and_to_machines(capfd):
     assert [Assessment(*row) for row in rows[1:]] == read_record()
     assert run(["papers", "claims", "m08", "--format", "markdown"]) == 0
     assert capfd.readouterr().out == document("M08", read_record())
+    assert run(["papers", "claims", "m08", "--format", "md"]) == 0
+    assert capfd.readouterr().out == document("M08", read_record())
     assert run(["papers", "claims", "M08"]) == 0
     out = capfd.readouterr().out
     assert "M08 §2" in out and "S11" not in out and "criterion:" in out and "Misprints in M08" in out

@@ -70,7 +70,7 @@ def listing(width: int | None = None) -> str:
 @click.option(
     "--format",
     "form",
-    type=click.Choice(["text", "csv", "markdown"]),
+    type=options.FormatType(["text", "csv", "markdown"]),
     default="text",
     show_default=True,
     help="Format of the output.",
