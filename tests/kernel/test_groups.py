@@ -111,7 +111,7 @@ WRONG = {
     ),
     "both": (((0.1, 0.2), (1, 0)), {"group": [2], "qid": [1, 1]}, "pass either group or qid"),
     "sum": (((0.1, 0.2), (1, 0)), {"group": [3]}, "add up to 3, but there are 2 scores"),
-    "bounds": (((0.1, 0.2, 0.3), (1, 0, 1)), {"group": [0, 2, 3]}, "start of each group and the end, pass numpy.diff("),
+    "bounds": (((0.1, 0.2, 0.3), (1, 0, 1)), {"group": [0, 2, 3]}, "start of each group and the end, pass numpy.diff"),
     "qid as group": (((0.1, 0.2), (1, 0)), {"group": [7, 7]}, "call it qid"),
     "negative": (((0.1, 0.2), (1, 0)), {"group": [3, -1]}, "whole numbers"),
     "fractions": (((0.1, 0.2), (1, 0)), {"group": [0.5, 1.5]}, "whole numbers"),
