@@ -1,8 +1,8 @@
-"""The files that follow from the code, so that nobody keeps them by hand.
+"""Files that are generated from the code, so nobody has to maintain them by hand.
 
 `make docs` writes them, and a test compares them: the stub of the public names for editors and type checkers, the page
-about every measure, the page of public names, the tables of the papers' claims, and what to type to install an extra,
-in every document.
+about every measure, the page of public names, the tables of the papers' claims, and the commands in documents that
+install an extra.
 """
 
 import inspect
@@ -42,7 +42,7 @@ PAPERS = """
 
 """
 HOME = "." if "dev" in gradely.__version__ else "gradely"
-"""where pip finds gradely: in the clone before a release, by name after it"""
+"""how pip finds gradely: in the clone before a release, by name after it"""
 KINDS = {
     "Functions": inspect.isfunction,
     "What they return and take": lambda value: inspect.isclass(value) and not issubclass(value, Exception),
@@ -62,7 +62,7 @@ def stub() -> str:
 
 
 def names() -> str:
-    """Return the page about the public names but the measures."""
+    """Return the page about the public names, except the measures."""
     values = {name: getattr(gradely, name) for name in gradely.__all__ if getattr(gradely, name) not in gradely.ALL}
     sections = [
         f"\n## {title}\n\n"
@@ -77,12 +77,12 @@ def names() -> str:
 
 
 def row(name: str, value: Any) -> list[str]:
-    """Return a name and the first line about it."""
+    """Return a table row with a name and the first line of its docstring."""
     return [f"`{name}`", summary(value)]
 
 
 def papers() -> str:
-    """Return the page about the papers, with the counts of all verdicts, and a row for each claim at its end."""
+    """Return the page about the papers, with the counts of all verdicts and, at its end, a row for each claim."""
     text = installable(ROOT / "docs" / "inside" / "papers.md")
     entries = read_record()
     before, rest = text.split(COUNTS)
@@ -91,7 +91,7 @@ def papers() -> str:
 
 
 def install_lines(text: str) -> str:
-    """Return a document in which what installs an extra, or the papers' experiments, can be typed at this version.
+    """Return a document whose commands to install extras, or the papers' experiments, work for this version.
 
     >>> install_lines("`pip install 'x[report]'`").replace(HOME, "HOME")
     "`pip install 'x[report]'`"
@@ -105,7 +105,7 @@ def install_lines(text: str) -> str:
 
 
 def installable(path: Path) -> str:
-    """Return a document that is kept by hand, with install lines that are true."""
+    """Return a document that is maintained by hand, with correct install commands."""
     return install_lines(path.read_text(encoding="utf-8"))
 
 

@@ -1,6 +1,6 @@
-"""Print the lowest versions that pyproject.toml allows, as requirements of pip: what `make test-lowest` installs.
+"""Print the lowest versions that pyproject.toml allows, as pip requirements, for `make test-lowest`.
 
-Those are the dependencies, the extras that are not tools with adapters of their own, and what the tests need.
+These are the dependencies, the extras except tools that have an adapter, and the packages that the tests need.
 """
 
 import sys
@@ -13,7 +13,7 @@ LEFT_OUT = ("bandit", "import-linter", "mypy", "ruff", "selenium")
 
 
 def main() -> None:
-    """Print one requirement a line."""
+    """Print one requirement per line."""
     text = (Path(__file__).parents[1] / "pyproject.toml").read_text(encoding="utf-8")
     project = tomllib.loads(text)
     wanted = [

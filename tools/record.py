@@ -1,6 +1,6 @@
 """Record the verdicts of the experiments that were run: `python -m tools.record FOLDER` after `gradely papers run`.
 
-Experiments that left nothing in the folder keep the verdicts that they have.
+Experiments without results in the folder keep their recorded verdicts.
 """
 
 import sys
@@ -11,7 +11,7 @@ from gradely_papers.results import RECORD, read_entries, read_record, to_csv
 
 
 def merge(folder: Path) -> str:
-    """Return the record, with the claims that lie in a folder in place of the recorded ones of the same experiment."""
+    """Return the record, in which the claims in a folder replace the recorded ones of the same experiments."""
     recorded, entries = read_record(), []
     for name, experiment in gradely_papers.experiments().items():
         made = folder / name / "claims.csv"

@@ -1,4 +1,4 @@
-"""Build what is released, and try it as people get it: python -m tools.release, which `make build` runs.
+"""Build the distributions, and test them as users install them: python -m tools.release, which `make build` runs.
 
 Both distributions become an sdist and a wheel in dist/, which are checked. Then they are installed into clean
 environments, one with nothing but the wheel of gradely, one with everything from the sdists, and tested there, away
@@ -27,9 +27,9 @@ SMOKE = (
     "cli/test_cli.py",
     "papers/test_m08.py",
 )
-"""tests of what meets files of the package, other libraries and the command line"""
+"""tests that use files of the package, other libraries and the command line"""
 LEFT_OUT = ("bandit", "import-linter", "mypy", "ruff", "selenium")
-"""what the checks of the sources need"""
+"""packages that only the checks of the sources need"""
 
 
 def main() -> None:
@@ -58,7 +58,7 @@ def copy_tests(folder: Path) -> None:
 
 
 def try_base(home: Path, tests: Path) -> None:
-    """Install the wheel of gradely and nothing else, and try what a base installation promises."""
+    """Install only the wheel of gradely, and test what a base installation promises."""
     install = environment(home)
     install(str(next(DIST.glob("gradely-*.whl"))))
     install("pytest", "markdown-it-py")
@@ -66,7 +66,7 @@ def try_base(home: Path, tests: Path) -> None:
 
 
 def try_all(home: Path, tests: Path) -> None:
-    """Install both distributions from their sdists with all extras, and run a smoke of the tests."""
+    """Install both distributions from their sdists with all extras, and run a selection of the tests."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     needed = [package for package in project["dependency-groups"]["test"] if not package.startswith(LEFT_OUT)]
     install = environment(home)
@@ -76,7 +76,7 @@ def try_all(home: Path, tests: Path) -> None:
 
 
 def fresh_copy(name: str, folder: Path) -> Path:
-    """Copy an sdist to where none was before: pip would install the wheel that it once built from the same address."""
+    """Copy an sdist to a new path: pip would otherwise install the wheel that it once built from the same path."""
     return Path(shutil.copy(next(DIST.glob(f"{name}-*.tar.gz")), folder))
 
 
@@ -105,13 +105,13 @@ def run_tests(home: Path, folder: Path, *arguments: str) -> None:
 
 
 def run(*command: str, folder: Path = ROOT) -> None:
-    """Run a command without the sources on its path; stop where it fails."""
+    """Run a command without the sources on its path; stop if it fails."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     subprocess.run(command, cwd=folder, env=clean, check=True)  # noqa: S603 - commands of this file
 
 
 def python(*arguments: str) -> None:
-    """Run a module with the interpreter that runs this."""
+    """Run a module with the interpreter that runs this program."""
     run(sys.executable, *arguments)
 
 

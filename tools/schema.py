@@ -1,7 +1,7 @@
-"""The schema of the JSON that commands write: python -m tools.schema adds to docs/reference/schema.json what is new.
+"""The schema of the JSON that commands write: python -m tools.schema adds new keys to docs/reference/schema.json.
 
-The forms are learned from what each command prints about the demo's collection. Within a version the schema only grows:
-where a key that was promised is gone, or has another type, nothing is written, and the program says so.
+The schema is inferred from the output of each command for the demo collection. Within a version, it only grows: if a
+promised key is missing or has another type, nothing is written, and the program says so.
 """
 
 import contextlib
@@ -53,7 +53,7 @@ EXAMPLES = {
     "suite": ("suite.toml -m AP", "suite.toml -m RR"),
     "measures": ("", ""),
 }
-"""two command lines for each command: what differs between them, like names of measures, is no part of the form"""
+"""two command lines for each command: values that differ between them, like names of measures, are not in the schema"""
 SUITE = "".join(
     f'[{name}]\nqrels = "{qrels}"\nruns.dense = "dense.run"\nruns.lexical = "lexical.run"\n'
     for name, qrels in (("all", "qrels.txt"), ("half", "half.txt"))
@@ -65,7 +65,7 @@ FROM_DATA = re.compile(r"level_\d+")
 
 @contextlib.contextmanager
 def in_demo() -> Iterator[None]:
-    """Work in a folder with the demo's collection for a while."""
+    """Return a context that works in a folder with the demo collection."""
     home = os.getcwd()
     with tempfile.TemporaryDirectory() as folder:
         files = collection()
@@ -116,7 +116,7 @@ def infer(values: list[Any]) -> dict[str, Any]:
 
 
 def kind_of(value: Any) -> str:
-    """Return what JSON Schema calls a value; whole numbers are numbers."""
+    """Return the type of a value in JSON Schema; whole numbers are numbers."""
     if isinstance(value, bool):
         return "boolean"
     names = {"NoneType": "null", "int": "number", "float": "number", "str": "string", "list": "array", "dict": "object"}
@@ -124,7 +124,7 @@ def kind_of(value: Any) -> str:
 
 
 def violations(value: Any, schema: dict[str, Any], place: str = "$") -> list[str]:
-    """Return where a value breaks a schema.
+    """Return where a value violates a schema.
 
     >>> violations({"a": "x"}, infer([{"a": 1, "b": 2}]))
     ['$: b is missing', '$.a: string, not number']
@@ -145,7 +145,7 @@ def violations(value: Any, schema: dict[str, Any], place: str = "$") -> list[str
 
 
 def main() -> int:
-    """Add the forms of commands that are new, and keys that are new; refuse to take any away."""
+    """Add new commands and new keys; refuse to remove any."""
     old = json.loads(PATH.read_text(encoding="utf-8")) if PATH.exists() else {"$defs": {}}
     found = {}
     with in_demo():

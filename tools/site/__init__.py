@@ -1,1 +1,1 @@
-"""The site: what `make site` builds from docs/, the documents at the root, and the code itself."""
+"""The site, which `make site` builds from docs/, the documents at the root, and the code itself."""

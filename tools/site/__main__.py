@@ -13,7 +13,7 @@ HERE = Path(__file__).parent
 
 
 def main(folder: str = "site") -> int:
-    """Gather and generate the sources, and let Sphinx make pages of them; a warning is an error."""
+    """Gather and generate the sources, and let Sphinx build the pages; a warning is an error."""
     target = Path(folder).resolve()
     shutil.rmtree(target, ignore_errors=True)
     with tempfile.TemporaryDirectory() as work:
@@ -30,7 +30,7 @@ def main(folder: str = "site") -> int:
 
 
 def generate(folder: Path) -> None:
-    """Write the pages that follow from the code."""
+    """Write the pages that are generated from the code."""
     overview = folder / "reference" / "measures.md"
     overview.write_text(measures.overview(overview.read_text(encoding="utf-8")), encoding="utf-8")
     graded = folder / "understand" / "graded.md"

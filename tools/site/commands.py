@@ -8,9 +8,9 @@ import click
 from gradely.cli.main import COMMANDS, GROUPS, gradely
 
 KEEP = "\b\n"
-"""what stands before lines that click leaves as they are"""
+"""marks lines that click leaves unwrapped"""
 WIDTH = 96
-"""columns of the help, which fit the page without scrolling on a desk"""
+"""columns of the help, which fit the page on a desktop without scrolling"""
 
 
 def pages() -> dict[str, str]:
@@ -20,7 +20,7 @@ def pages() -> dict[str, str]:
 
 
 def overview() -> str:
-    """Return the list of commands, by what one wants to do."""
+    """Return the list of commands, grouped by task."""
     sections = "".join(
         f"\n## {title}\n\n"
         + "".join(f"- [`gradely {name}`](commands/{name}.md): {text}\n" for name, text in commands.items())
@@ -48,7 +48,7 @@ def page(name: str) -> str:
 
 
 def prose(text: str) -> str:
-    r"""Return the help of a command as Markdown; what click is told to leave as it is becomes a block.
+    r"""Return the help of a command as Markdown; text that click leaves unwrapped becomes a block.
 
     >>> print(prose("Do it.\n\n\b\na = 1\nb = 2"))
     Do it.
@@ -73,7 +73,7 @@ def command_of(name: str) -> click.Command:
 
 
 def help_of(name: str) -> str:
-    """Return what the help of a command prints."""
+    """Return the help of a command as it is printed."""
     with click.Context(gradely, info_name="gradely", terminal_width=WIDTH, max_content_width=WIDTH) as parent:
         command = command_of(name)
         with click.Context(
@@ -83,7 +83,7 @@ def help_of(name: str) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return prose in which no star or underscore is taken for Markdown; what stands between backticks stays."""
+    """Return prose with stars and underscores escaped, except between backticks."""
     parts = text.split("`")
     parts[::2] = [re.sub(r"([*_<\[])", r"\\\1", part) for part in parts[::2]]
     return "`".join(parts)

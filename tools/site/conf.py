@@ -1,4 +1,4 @@
-"""What Sphinx is told: Markdown, the theme, and nothing that a page would have to fetch from elsewhere."""
+"""The configuration of Sphinx: Markdown, the theme, and no resources that a page would fetch from other servers."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the site shows of the demo's runs: for which users which run is better, and a sample report."""
+"""The demo's runs on the site: which run is better for which users, and a sample report."""
 
 import json
 import tempfile
@@ -17,7 +17,7 @@ MEASURES = ("nDCG@10", "AP", "muAP")
 
 @contextmanager
 def files() -> Iterator[tuple[str, dict[str, str]]]:
-    """Make the demo's collection for a while: its qrels, and its runs by name."""
+    """Return a context with the demo collection: its qrels, and its runs by name."""
     with tempfile.TemporaryDirectory() as folder:
         for name, text in collection().items():
             (Path(folder) / name).write_text(text, encoding="utf-8")
@@ -25,7 +25,7 @@ def files() -> Iterator[tuple[str, dict[str, str]]]:
 
 
 def corners() -> str:
-    """Return eGAP of each run for users of one level alone, as JSON; it is linear in the shares of users."""
+    """Return the eGAP of each run for users who all want one level, as JSON; eGAP is linear in the shares of users."""
     shares = [[float(level == at) for level in LEVELS] for at in LEVELS]
     with files() as (qrels, runs):
         found = gradely.evaluate_runs(qrels, runs, [gradely.eGAP(g=g) for g in shares])
@@ -33,7 +33,7 @@ def corners() -> str:
 
 
 def put_figure(text: str) -> str:
-    """Return a page whose figure of users has its numbers."""
+    """Return a page with the numbers of its figure of users filled in."""
     return text.replace('data-figure="users"', f"data-figure=\"users\" data-users='{corners()}'")
 
 

@@ -1,4 +1,4 @@
-"""What the theme leaves out and people who do not see a page need: levels of headings, and names of its parts."""
+"""Accessibility that the theme lacks: levels of headings, and names for the parts of a page."""
 
 from pathlib import Path
 
@@ -13,7 +13,7 @@ REPLACED = {
 
 
 def add(folder: Path) -> None:
-    """Add them to every page of a folder."""
+    """Add both to every page in a folder."""
     for page in folder.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
         for theirs, ours in REPLACED.items():

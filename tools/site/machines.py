@@ -1,4 +1,4 @@
-"""What machines read: llms.txt, which has a line about each page, and the skill and the schema beside it."""
+"""Files for programs: llms.txt, which has a line about each page, and the skill and the schema beside it."""
 
 import re
 import shutil
@@ -50,7 +50,7 @@ def title_of(path: Path) -> str:
 
 
 def first_line(path: Path) -> str:
-    """Return what a page begins with, a sentence, after a colon; nothing where it begins with something else."""
+    """Return the sentence with which a page begins, after a colon; nothing if it begins with something else."""
     for paragraph in path.read_text(encoding="utf-8").split("\n\n")[1:]:
         if paragraph[:1].isalpha() or paragraph.startswith("`gradely"):
             sentence = re.match(r".*?[.:](?=\s[A-Z\[`]|$)", " ".join(paragraph.split()))

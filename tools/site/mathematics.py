@@ -1,4 +1,4 @@
-"""Formulas as MathML, written when the site is built: browsers show them without a script or a font from elsewhere."""
+"""Formulas as MathML, written when the site is built: browsers show them without scripts or downloaded fonts."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ def visit_inline(translator: Any, node: Any) -> None:
 
 
 def visit_block(translator: Any, node: Any) -> None:
-    """Write a formula in a block, which may be scrolled where the screen is narrow."""
+    """Write a formula in a block, which scrolls on narrow screens."""
     from docutils.nodes import SkipNode
 
     formula = to_mathml(node.astext(), "block")

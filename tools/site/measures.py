@@ -1,4 +1,4 @@
-"""A page per measure: formula, parameters, ties, an example rank by rank, a plot, references, names elsewhere."""
+"""A page per measure: formula, parameters, ties, an example, a plot, references, and names in other libraries."""
 
 import inspect
 import re
@@ -23,11 +23,11 @@ RUN = {"q": {"d1": 0.9, "d2": 0.7, "d3": 0.5, "d4": 0.5, "d9": 0.2}}
 SUBTOPICS = {"q": {"d1": {"a": 1}, "d2": {"a": 0}, "d3": {"a": 1}, "d4": {"b": 1}, "d5": {"c": 1}}}
 """the same ranking, judged by subtopic"""
 LABELS = [3.0, 2.0, 2.0, 1.0, 1.0, 0.0, 0.0, 0.0, 0.0, 0.0]
-"""what is plotted: an ideal ranking, of which the best document moves down"""
+"""the plotted ranking: an ideal one, whose best document moves down"""
 SERVED = [{"a": 1, "b": 1, "c": 1}, {"a": 1}, {"b": 1}, {"c": 1}, {"a": 1}, *([{"a": 0}] * 5)]
-"""the same for measures of diversity: what each document is relevant to"""
+"""the same ranking for measures of diversity: the subtopics that each document is relevant to"""
 OPTIONAL = {"Utility": {}, "P": {"k": 5}, "SDCG": {"k": 5}, "BPM": {"k": 5}}
-"""parameters of the examples, where the default is none or says little"""
+"""parameters of the examples for measures whose defaults are missing or uninformative"""
 
 
 def pages() -> dict[str, str]:
@@ -45,7 +45,7 @@ def page(kind: type[gradely.Measure]) -> str:
 
 
 def set_formula(text: str, name: str) -> str:
-    r"""Return a text with the formula of a measure set as mathematics in place of the plain one.
+    r"""Return a text in which the plain formula of a measure is replaced with a typeset one.
 
     >>> print(set_formula("Mean.\n\n    AP = x\n    y = z\n\nRest", "eGAP"))
     Mean.
@@ -62,7 +62,7 @@ def set_formula(text: str, name: str) -> str:
 
 
 def set_symbols(text: str) -> str:
-    r"""Return a text with letters that have an index set as mathematics, but for code and formulas.
+    r"""Return a text with indexed letters typeset as mathematics, except in code and formulas.
 
     >>> set_symbols("C_i and cg*_i of `x_i`, w_i = c_s(i), as in trec_eval")
     '$C_i$ and $cg^{*}_i$ of `x_i`, $w_i$ = $c_s$(i), as in trec_eval'
@@ -80,12 +80,12 @@ def set_symbols(text: str) -> str:
 
 
 def example_of(kind: type[gradely.Measure]) -> gradely.Measure:
-    """Return the measure as the examples have it."""
+    """Return the measure with the parameters of the examples."""
     return kind(**OPTIONAL.get(kind.name, {}))
 
 
 def explained(kind: type[gradely.Measure]) -> str:
-    """Return the example ranking explained rank by rank; nothing where the measure needs other judgments."""
+    """Return the example ranking explained rank by rank; nothing if the measure needs other judgments."""
     ties = "expected" if kind.takes_expected else "trec"
     try:
         found = gradely.explain(SUBTOPICS if kind.needs_subtopics else QRELS, RUN, "q", example_of(kind), ties=ties)
@@ -98,7 +98,7 @@ def explained(kind: type[gradely.Measure]) -> str:
 
 
 def plotted(kind: type[gradely.Measure]) -> str:
-    """Return a plot of the value while the best document of an ideal ranking moves down."""
+    """Return a plot of the value as the best document of an ideal ranking moves down."""
     best, *rest = SERVED if kind.needs_subtopics else LABELS
     rankings = [[*rest[:place], best, *rest[place:]] for place in range(len(LABELS))]
     qrels = {f"q{place}": {f"d{i}": label for i, label in enumerate(labels)} for place, labels in enumerate(rankings)}
@@ -123,7 +123,7 @@ def plotted(kind: type[gradely.Measure]) -> str:
 
 
 def elsewhere(kind: type[gradely.Measure]) -> str:
-    """Return who else has the measure, and under which names."""
+    """Return the libraries that have the measure, with the names that they use."""
     rows = [
         [library, ", ".join(f"`{name}`" for name in names)]
         for library, table in LIBRARIES.items()
@@ -136,13 +136,13 @@ def elsewhere(kind: type[gradely.Measure]) -> str:
 
 
 def names_of(kind: type[gradely.Measure], pairs: Iterable[tuple[str, str | None]]) -> list[str]:
-    """Return the names of a library that stand for a measure, the plainest ones."""
+    """Return the plainest names of a measure in a library."""
     names = [theirs for theirs, ours in pairs if ours is not None and type(parse(ours)) is kind]
     return sorted(dict.fromkeys(names), key=lambda name: (len(name), name))[:4]
 
 
 def references(kind: type[gradely.Measure]) -> str:
-    """Return the papers that the docstring names, with DOI and BibTeX."""
+    """Return the papers that the docstring cites, with DOI and BibTeX."""
     text = re.search(r"^Reference: (.*?)(?:\n\n|\Z)", inspect.getdoc(kind) or "", re.MULTILINE | re.DOTALL)
     cited = " ".join(text[1].split()) if text else ""
     entries = [entry for entry in BIBLIOGRAPHY if entry.is_in(cited)]

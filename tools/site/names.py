@@ -41,7 +41,7 @@ def entry(name: str, value: Any) -> str:
 
 
 def members(kind: type) -> list[tuple[str, Any]]:
-    """Return the public methods and properties of a class that say what they are."""
+    """Return the public methods and properties of a class that have a docstring."""
     found = []
     for key, member in inspect.getmembers(kind):
         if key.startswith("_") or not (callable(member) or inspect.isdatadescriptor(member)):
@@ -52,7 +52,7 @@ def members(kind: type) -> list[tuple[str, Any]]:
 
 
 def signature(name: str, value: Any) -> str:
-    """Return how a name is called, as the source has it; a class that is made elsewhere has only its name.
+    """Return the signature of a name as in the source; a class that users do not create has only its name.
 
     >>> print(signature("parse", gradely.parse))
     gradely.parse(name: MeasureLike) -> Measure
@@ -71,7 +71,7 @@ def signature(name: str, value: Any) -> str:
 
 
 def arguments(node: ast.arguments) -> list[str]:
-    """Return the arguments of a function as they are written."""
+    """Return the arguments of a function as in the source."""
     plain = [*node.posonlyargs, *node.args]
     defaults: list[ast.expr | None] = [None] * (len(plain) - len(node.defaults)) + list(node.defaults)
     out = [_argument(*pair) for pair in zip(plain, defaults, strict=True)]
@@ -89,7 +89,7 @@ def _argument(node: ast.arg, default: ast.expr | None) -> str:
 
 
 def prose(text: str) -> str:
-    """Return a docstring as Markdown: examples in a block, formulas indented, prose as it is."""
+    """Return a docstring as Markdown: examples in a block, formulas indented, prose unchanged."""
     parts = []
     for part in text.split("\n\n"):
         if part.lstrip().startswith(">>>"):

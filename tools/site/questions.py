@@ -1,4 +1,4 @@
-"""A page per question, so that a search lands on the answer and not on a list."""
+"""A page per question, so a search leads to the answer instead of a list."""
 
 import re
 

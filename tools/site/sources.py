@@ -1,4 +1,4 @@
-"""The sources of the site: docs/ and the documents at the root in one folder, with links that hold there."""
+"""The sources of the site: docs/ and the documents at the root in one folder, with links that are valid there."""
 
 import os
 import re
@@ -20,14 +20,14 @@ MOVED = {
     "SECURITY.md": "inside/security.md",
     "CODE_OF_CONDUCT.md": "inside/conduct.md",
 }
-"""where documents at the root are on the site"""
+"""the places of documents at the root on the site"""
 MEASURES = "reference/measures.md"
 PAGES = {kind.name.lower() for kind in gradely.ALL}
 """measures have a section of that document, and a page of their own on the site"""
 
 
 def gather(folder: Path) -> None:
-    """Copy what people wrote into a folder."""
+    """Copy the documents that are written by hand into a folder."""
     for path in sorted((ROOT / "docs").rglob("*")):
         place = path.relative_to(ROOT).as_posix()
         if path.suffix == ".md":
@@ -42,7 +42,7 @@ def gather(folder: Path) -> None:
 
 
 def put(folder: Path, place: str, text: str) -> None:
-    """Write a document to where it is on the site."""
+    """Write a document to its place on the site."""
     target = folder / site_place(place)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_text(wrap_output(relink(text, place)), encoding="utf-8")
@@ -75,7 +75,7 @@ def _wrap_line(line: str) -> str:
 
 
 def site_place(place: str) -> str:
-    """Return where a file of the repository is on the site.
+    """Return the place of a repository file on the site.
 
     >>> site_place("docs/guides/gate.md"), site_place("DESIGN.md")
     ('guides/gate.md', 'inside/design.md')
@@ -84,7 +84,7 @@ def site_place(place: str) -> str:
 
 
 def relink(text: str, place: str) -> str:
-    """Return a document whose links to other files hold on the site.
+    """Return a document whose links to other files are valid on the site.
 
     >>> relink("[how](docs/inside/reliability.md#fuzz)", "DESIGN.md")
     '[how](reliability.md#fuzz)'
