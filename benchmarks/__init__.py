@@ -1,1 +1,1 @@
-"""gradely and its peers on the same work, side by side."""
+"""Benchmarks: gradely and other tools on the same work."""

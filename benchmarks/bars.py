@@ -1,4 +1,4 @@
-"""What is measured, against whom, and what gradely promises."""
+"""The workloads, the tools that gradely is compared with, and the bars that it must meet."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ PYTREC, IR, RANX = "pytrec_eval", "ir_measures", "ranx"
 
 @dataclass(frozen=True)
 class Workload:
-    """A workload, who does it, and the bars: how many times faster than a peer, seconds, megabytes."""
+    """A workload, its contenders, and the bars: times as fast as another tool, seconds, megabytes."""
 
     name: str
     title: str
@@ -24,7 +24,7 @@ class Workload:
 
     @property
     def contenders(self) -> tuple[str, ...]:
-        """All who are timed."""
+        """All contenders that are timed."""
         return (DEFAULT, *((TREC,) if self.files else ()), *self.peers)
 
 

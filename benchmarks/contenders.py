@@ -1,4 +1,4 @@
-"""What each contender does with a workload.
+"""The work of each contender on a workload.
 
     python -m benchmarks.contenders CONTENDER WORKLOAD FOLDER
 
@@ -49,7 +49,7 @@ def mean_of(results: dict[str, Values], queries: int) -> Values:
 
 
 def ir_measures_files(qrels: Path, runs: list[Path]) -> Values:
-    """Evaluate with ir_measures, whose default for these is pytrec_eval."""
+    """Evaluate with ir_measures, which computes these measures with pytrec_eval by default."""
     import ir_measures
 
     measures = [ir_measures.parse_measure(name) for name in MEASURES]
@@ -78,7 +78,7 @@ def gradely_dicts(qrels: Labels, run: Scores) -> Values:
 
 
 def gradely_prepared(qrels: Labels, run: Scores) -> Values:
-    """Evaluate a run with what depends on the judgments done before."""
+    """Evaluate a run with judgments and measures that were prepared before."""
     import gradely
 
     evaluator = gradely.Evaluator(qrels, MEASURES)
@@ -93,7 +93,7 @@ def pytrec_eval_dicts(qrels: Labels, run: Scores) -> Values:
 
 
 def pytrec_eval_prepared(qrels: Labels, run: Scores) -> Values:
-    """Evaluate a run with judgments that were handed over before."""
+    """Evaluate a run with judgments that were passed before."""
     import pytrec_eval
 
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {*TREC})
@@ -141,9 +141,9 @@ def sklearn_dense(folder: Path, scores: str) -> Values:
 
 
 def torchmetrics_dense(folder: Path, scores: str) -> Values:
-    """Six measures of dense arrays, flattened with the query of each cell, as torchmetrics wants them.
+    """Six measures of dense arrays, flattened with the query of each cell, as torchmetrics requires.
 
-    Scores are raised above 0: its average precision takes what has a lower score for not relevant.
+    Scores are shifted above 0: its average precision treats documents with lower scores as not relevant.
     """
     import torch
     from torchmetrics import retrieval
@@ -183,7 +183,7 @@ def gradely_ids(folder: Path) -> Values:
 
 
 def rectools_ids(folder: Path) -> Values:
-    """The six nearest measures of RecTools; its nDCG knows no grades. Frames are made before the clock starts."""
+    """The six most similar measures of RecTools; its nDCG ignores grades. Creating the frames is not timed."""
     import numpy as np
     import pandas as pd
     from rectools import metrics
@@ -205,7 +205,7 @@ def rectools_ids(folder: Path) -> Values:
 
 
 def overhead(folder: Path) -> Values:
-    """Time with tie-aware measures over time with ties in input order, each measure, from a file and from arrays."""
+    """For each measure, the time with exact ties divided by that with ties in input order, for a file and arrays."""
     import gradely
 
     scores, labels = load(folder, "f-tied", "f-labels")
@@ -218,7 +218,7 @@ def overhead(folder: Path) -> Values:
 
 
 def ratio(work: Callable[..., Any]) -> float:
-    """Return the best time with expected ties over that with input order, taken in turn."""
+    """Return the best time with expected ties divided by that with input order, measured in turns."""
     best = dict.fromkeys(("expected", "order"), float("inf"))
     for ties in list(best) * WARM:
         start = perf_counter()
@@ -235,7 +235,7 @@ def load(folder: Path, *names: str) -> list[Any]:
 
 
 def time_work(work: Callable[[], Values], times: int = WARM) -> Values:
-    """Return the values, and the best time of some as 'seconds'; short work is done until half a second is over."""
+    """Return the values, and the best time as 'seconds'; short work is repeated for half a second."""
     best, spent = float("inf"), 0.0
     while times > 0 or spent < 0.5:
         start = perf_counter()

@@ -1,4 +1,4 @@
-"""How the time to evaluate one large TREC run falls with the number of cores: python -m benchmarks.cores FOLDER.
+"""How the time to evaluate a large TREC run decreases with the number of cores: python -m benchmarks.cores FOLDER.
 
 It needs nothing but NumPy and gradely, makes a run of 35 million lines (2 GB) and its judgments in the folder, and
 prints seconds by number of workers: as gradely chooses (threads for up to four workers, processes beyond), and with
@@ -69,7 +69,7 @@ def make(folder: Path, total: int) -> tuple[Path, Path]:
 
 
 def seconds(qrels: gradely.Qrels, run: Path, workers: int) -> tuple[float, dict[str, float]]:
-    """Return the least time of some evaluations, and what they gave."""
+    """Return the shortest time of some evaluations, and their values."""
     times = []
     for _ in range(REPEATS):
         start = time.perf_counter()

@@ -54,7 +54,7 @@ def data(queries: int, width: int) -> tuple[Any, Any]:
 
 
 def in_torch(scores: Any, labels: Any, expected: dict[str, Any]) -> Record:
-    """Measure eagerly and compiled; evaluate_arrays checks its input, too."""
+    """Measure eagerly and compiled; evaluate_arrays also checks its input."""
     import torch
 
     import gradely
@@ -92,7 +92,7 @@ def measure(work: Callable[[], Any], wait: Callable[[Any], Any], scores: Any, la
 
 
 def error(values: dict[str, Any], expected: dict[str, Any]) -> float:
-    """Return the largest difference in the first rows; infinity where any value of any row is not finite."""
+    """Return the largest difference in the first rows; infinity if any value of any row is not finite."""
     import numpy as np
 
     if not all(np.isfinite(values[m]).all() for m in MEASURES):
@@ -101,7 +101,7 @@ def error(values: dict[str, Any], expected: dict[str, Any]) -> float:
 
 
 def replay(compiled: Any, scores: Any, labels: Any, expected: Any, wait: Callable[[Any], Any]) -> Record:
-    """Record the compiled function as a CUDA graph and play it again."""
+    """Record the compiled function as a CUDA graph, and replay it."""
     import torch
 
     stream = torch.cuda.Stream()
@@ -156,7 +156,7 @@ def in_cupy(scores: Any, labels: Any, expected: dict[str, Any]) -> Record:
 
 
 def attempt(name: str, work: Callable[[], Record]) -> Record:
-    """Return what a contender gives under its name; one that fails says why, and the others go on."""
+    """Return the result of a contender by its name, or the reason if it fails; the others continue."""
     try:
         return {name: work()}
     except Exception as error:  # noqa: BLE001 - whatever a library raises is the result
@@ -164,7 +164,7 @@ def attempt(name: str, work: Callable[[], Record]) -> Record:
 
 
 def contest(queries: int, width: int) -> Record:
-    """Return what every library takes for one shape."""
+    """Return the results of all libraries for one shape."""
     import torch
 
     import gradely
@@ -224,7 +224,7 @@ def _verdict(what: str, value: float, goal: float, unit: str) -> str:
 
 
 def main() -> None:
-    """Measure all shapes and print the table; write everything as JSON where asked."""
+    """Measure all shapes and print the table; write everything as JSON if requested."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", help="where to write the results")
     parser.add_argument("--shapes", type=int, default=len(SHAPES), help="how many of the three shapes")

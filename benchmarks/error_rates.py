@@ -1,10 +1,10 @@
-"""How often each test finds a difference that is not there, and how often intervals cover what they should.
+"""How often each test finds a difference that does not exist, and how often intervals cover the true value.
 
     python -m benchmarks.error_rates [TRIALS]
     python -m benchmarks.error_rates gate|judge|systems [TRIALS]
 
-Prints the tables of docs/inside/error-rates.md, or those about gates (docs/guides/gate.md), about human labels beside
-machine labels (docs/guides/estimate.md) or about systems (docs/guides/systems.md). Seeds are fixed. A null is a
+Prints the tables of docs/inside/error-rates.md, or those about gates (docs/guides/gate.md), about human labels combined
+with machine labels (docs/guides/estimate.md) or about systems (docs/guides/systems.md). Seeds are fixed. A null is a
 distribution of differences with mean 0: the tests are about the mean, so a skewed distribution may be a null as well.
 """
 
@@ -78,7 +78,7 @@ def type_one_errors(trials: int) -> Table:
 
 
 def errors_of_few(trials: int) -> Table:
-    """Return the same for very few queries, of which most tests cannot find anything."""
+    """Return the same for very few queries, on which most tests cannot find any difference."""
     return _errors({name: NULLS[name] for name in list(NULLS)[:3]}, FEW, trials, "null, few queries")
 
 
@@ -93,7 +93,7 @@ def _errors(nulls: dict[str, Draw], sizes: tuple[int, ...], trials: int, title: 
 
 
 def pairs_of_one(differ: Any, test: str) -> Any:
-    """Return p-values of columns of differences: runs whose pairs with a run of zeros they are."""
+    """Return p-values of columns of differences, as those of runs paired with a run of zeros."""
     values = np.concatenate([np.zeros((len(differ), 1)), differ], axis=1)
     pairs = all_pairs(values.shape[1])
     first = type(pairs)(pairs.first[: differ.shape[1]], pairs.second[: differ.shape[1]])
@@ -118,7 +118,7 @@ def family_errors(trials: int) -> Table:
 
 
 def percentile(values: Any, level: float, draws: int) -> tuple[Any, Any]:
-    """Return the percentile interval, which stands for what is common."""
+    """Return the percentile interval, as an example of common practice."""
     means = np.concatenate([counts @ np.sort(values, axis=0) for counts in tests.draw_counts(len(values), draws, 0)])
     return tuple(np.quantile(means / len(values), [(1 - level) / 2, (1 + level) / 2], axis=0))
 
@@ -169,8 +169,8 @@ def draw_systems(
 ) -> list[list[Any]]:
     """Return the values [queries, runs] of two systems that are equally good, trial by trial.
 
-    From query to query their difference varies by .1, from seed to seed a system's mean by its deviation, and each
-    value besides by .05. A single run stands for itself, and has no deviation.
+    Their difference varies by .1 over queries, a system's mean by its deviation over seeds, and each value by another
+    .05. A single run represents only itself, and has no deviation.
     """
     differs = rng.normal(0, 0.1, (queries, trials))
     seeds = [deviation if runs > 1 else 0.0 for runs, deviation in zip(counts, deviations, strict=True)]
@@ -192,7 +192,7 @@ def compare_systems(first: list[Any], second: list[Any]) -> tuple[Any, Any]:
 
 
 def seed_errors(trials: int) -> Table:
-    """Return the share of nulls with p below 0.05 where systems have several runs: four ways to test them."""
+    """Return the share of nulls with p below 0.05 if systems have several runs, for four ways to test them."""
     rows: list[list[Any]] = []
     for queries, counts in ((queries, counts) for queries, listed in REPEATS.items() for counts in listed):
         rng = np.random.default_rng(queries + sum(counts))
@@ -208,7 +208,7 @@ def seed_errors(trials: int) -> Table:
 
 
 def uneven_seed_errors(trials: int) -> Table:
-    """Return the share of nulls with p below 0.05 where one system varies more from seed to seed than the other."""
+    """Return the share of nulls with p below 0.05 if one system varies more from seed to seed than the other."""
     rows: list[list[Any]] = []
     for counts, deviations in UNEVEN:
         first, second = draw_systems(np.random.default_rng(sum(counts)), trials, 500, counts, deviations)
@@ -223,7 +223,7 @@ SPREADS = {5: (0.0, 0.03, 0.1), 13: (0.0, 0.01, 0.03, 0.1)}
 
 
 def collection_errors(trials: int) -> Table:
-    """Return the share of nulls with p below 0.05 where systems are compared on several collections, in four ways.
+    """Return the share of nulls with p below 0.05 if systems are compared on several collections, for four ways.
 
     The mean difference over all collections is 0. A collection has 50, 100, 300 or 1,000 queries, on which the
     difference varies by .1 to .25.
@@ -280,16 +280,16 @@ BIAS = 0.03
 
 
 def judge_coverage(trials: int) -> Table:
-    """Return how often the interval of a mean difference covers it where a judge labelled more queries than people.
+    """Return how often the interval of a mean difference covers it if a judge labelled more queries than people.
 
-    On a share of the queries the judge sees what people see; on the others it sees another query of the same kind.
+    On a share of the queries, the judge has the human value; on the others, that of another query of the same kind.
     """
     judges = {f"{share:g}": partial(_right_or_by_chance, share=share) for share in (0.3, 0.8)}
     return _judge_coverage(trials, judges, "judge right")
 
 
 def noisy_judge_coverage(trials: int) -> Table:
-    """Return the same for a judge of another kind: it adds normal noise to what people see, on every query."""
+    """Return the same for a judge that adds normal noise to the human value of every query."""
     return _judge_coverage(trials, {f"{r:g}": partial(_with_noise, correlation=r) for r in (0.5, 0.8)}, "correlation")
 
 
@@ -322,7 +322,7 @@ def _judge_coverage(trials: int, judges: dict[str, Callable[..., Any]], title: s
 
 
 def _covers(intervals: Any, mean: Any) -> float:
-    """Return the share of intervals that contain the mean; one that is not given contains everything."""
+    """Return the share of intervals that contain the mean; a missing interval contains everything."""
     low, high = intervals
     return float(np.mean(~((low > mean) | (high < mean))))
 

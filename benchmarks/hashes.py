@@ -1,4 +1,4 @@
-"""How often the hashes of names collide, and how often those of random numbers would.
+"""How often the hashes of ids collide, compared with those of random numbers.
 
     python -m benchmarks.hashes [--count 10000000]
 
@@ -28,7 +28,7 @@ def base62(number: int, width: int) -> str:
 
 
 def as_uuid(number: int) -> str:
-    """Return the form of a random UUID, from a number that is mixed."""
+    """Return a mixed number in the form of a random UUID."""
     digits = f"{number * 0x9E3779B97F4A7C15F39CC0605CEDC835 % 2**128:032x}"
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-{digits[16:20]}-{digits[20:]}"
 
@@ -50,13 +50,13 @@ def parts(family: Callable[[int], str], count: int) -> Iterator[Tokens]:
 
 
 def collisions(numbers: np.ndarray) -> int:
-    """Return how many numbers are the same as an earlier one."""
+    """Return how many numbers equal an earlier one."""
     ordered = np.sort(numbers)
     return int(np.count_nonzero(ordered[1:] == ordered[:-1]))
 
 
 def main() -> None:
-    """Print a table; fail where names collide more than random numbers would."""
+    """Print a table; fail if ids collide more often than random numbers would."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--count", type=int, default=10_000_000)
     count = parser.parse_args().count

@@ -1,4 +1,4 @@
-"""An iteration of boosting by our lambdas, as a multiple of one by LightGBM's own lambdarank.
+"""The time of a boosting iteration with our lambdas, relative to LightGBM's own lambdarank.
 
     python -m benchmarks.learning docs/inside/benchmarks.md
 
@@ -33,7 +33,7 @@ iterations taken in turns (`python -m benchmarks.learning`).
 
 
 def data() -> tuple[Any, Any]:
-    """Return features and labels from 0 to 4, which some of the features tell."""
+    """Return features, and labels from 0 to 4 that depend on some of the features."""
     rng = np.random.default_rng(0)
     rows = QUERIES * DOCUMENTS
     features = rng.standard_normal((rows, FEATURES), dtype=np.float32)
@@ -42,7 +42,7 @@ def data() -> tuple[Any, Any]:
 
 
 def booster(lightgbm: Any, features: Any, labels: Any, objective: str) -> Any:
-    """Return a model that has learned nothing yet."""
+    """Return an untrained model."""
     options = {"objective": objective, "verbosity": -1, "num_threads": 1}
     data = lightgbm.Dataset(features, labels, group=[DOCUMENTS] * QUERIES, params=options)
     return lightgbm.Booster(options, data)
@@ -87,7 +87,7 @@ def main() -> None:
 
 
 def time_work(work: Any) -> float:
-    """Return the seconds of the processor that some work takes."""
+    """Return the processor time of some work in seconds."""
     start = time.process_time()
     work()
     return time.process_time() - start

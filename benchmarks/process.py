@@ -1,4 +1,4 @@
-"""Run a command and say how long it took, how much memory it held at most, and what it printed."""
+"""Run a command, and measure its time, its peak memory and its output."""
 
 import json
 import os
@@ -16,7 +16,7 @@ from benchmarks.contenders import INPUTS, MEASURES, inputs
 
 @dataclass
 class Outcome:
-    """What a contender's processes took, and the values they found."""
+    """The time and memory of a contender's processes, and the values that they computed."""
 
     contender: str
     seconds: list[float] = field(default_factory=list)
@@ -30,7 +30,7 @@ class Outcome:
 
     @property
     def spread(self) -> float:
-        """The longest time over the shortest."""
+        """The longest time divided by the shortest."""
         return max(self.seconds) / self.best
 
     @property
@@ -39,7 +39,7 @@ class Outcome:
         return median(self.megabytes)
 
     def add(self, seconds: float, megabytes: float, values: dict[str, float]) -> None:
-        """Take one more process into account; work in memory tells its own time."""
+        """Add a process; work in memory reports its own time."""
         self.seconds.append(values.pop("seconds", seconds))
         self.megabytes.append(megabytes)
         self.values = values
@@ -51,7 +51,7 @@ def environment() -> dict[str, str]:
 
 
 def processor_time(command: list[str]) -> float:
-    """Return the seconds of processors that a command takes; stop where it fails."""
+    """Return the processor time of a command in seconds; stop if it fails."""
     before = os.times()
     measure_command(command)
     after = os.times()
@@ -59,7 +59,7 @@ def processor_time(command: list[str]) -> float:
 
 
 def measure_command(command: list[str]) -> tuple[float, float, str]:
-    """Return wall time, peak memory in megabytes and output of a command; stop where it fails."""
+    """Return wall time, peak memory in megabytes and output of a command; stop if it fails."""
     with TemporaryFile() as out:
         start = perf_counter()
         process = subprocess.Popen(command, stdout=out, stderr=subprocess.DEVNULL, env=environment())
@@ -86,7 +86,7 @@ def command_of(contender: str, workload: str, folder: Path, environments: Path) 
 
 
 def values_of(text: str) -> dict[str, float]:
-    """Return the means that a process printed: of the last run, where there are several."""
+    """Return the means that a process printed, those of the last run if there are several."""
     printed: dict[str, Any] = json.loads(text.splitlines()[-1] if not text.startswith("{\n") else text)
     values: dict[str, float] = printed["runs"][-1]["mean"] if "runs" in printed else printed
     return values

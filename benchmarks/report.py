@@ -42,7 +42,7 @@ def slowest(outcomes: list[Outcome]) -> float:
 
 
 def bars(workload: Workload, outcomes: list[Outcome]) -> dict[str, str]:
-    """Return what became of the bars, by contender."""
+    """Return the bars of each contender, and whether they are met."""
     ours = [outcome for outcome in outcomes if outcome.contender in (DEFAULT, TREC)]
     verdicts = {}
     for outcome in outcomes:
@@ -62,7 +62,7 @@ def verdict(text: str, met: bool) -> str:
 
 
 def line(workload: Workload, outcomes: list[Outcome]) -> str:
-    """Return a workload in one line, for who waits."""
+    """Return a workload in one line, to show progress."""
     times = ", ".join(f"{outcome.contender} {outcome.best:.4g} s" for outcome in outcomes)
     return f"{workload.name}: {times}; {'; '.join(bars(workload, outcomes).values())}"
 
@@ -79,7 +79,7 @@ def markdown(rows: list[Row], extra: dict[str, dict[str, float]], machine: str) 
 
 
 def tables() -> list[str]:
-    """Return how long tables and flat arrays take, as ratios."""
+    """Return the times of tables and flat arrays, as ratios."""
     return [
         "## From frames, tables and arrays",
         "",
@@ -93,12 +93,12 @@ def tables() -> list[str]:
 
 
 def cores() -> list[str]:
-    """Return how the time falls with the number of cores, as measured where there are many."""
+    """Return the times by number of cores, which were measured on a machine with many."""
     return ["## On many cores", "", CORES_TEXT, "", "```", CORES.read_text(encoding="utf-8").rstrip(), "```", ""]
 
 
 def device() -> list[str]:
-    """Return what was measured on an accelerator, which `make bench` cannot do where there is none."""
+    """Return the results on an accelerator, which `make bench` may not have."""
     record = json.loads(DEVICE.read_text(encoding="utf-8"))
     versions = ", ".join(f"{name} {version}" for name, version in record["versions"].items() if version)
     return [
@@ -114,7 +114,7 @@ def device() -> list[str]:
 
 
 def table_row(workload: Workload, outcome: Outcome, outcomes: list[Outcome], verdicts: dict[str, str]) -> str:
-    """Return a contender's row; the title of the workload stands in the first."""
+    """Return a contender's row; the first one has the title of the workload."""
     title = f"{workload.name}: {workload.title}" if outcome is outcomes[0] else ""
     ours = outcome.contender in (DEFAULT, TREC)
     ratio = "" if ours else f"{outcome.best / slowest(outcomes):.1f}"
@@ -141,7 +141,7 @@ def ties(ratios: dict[str, float] | None) -> list[str]:
 
 
 def linear(seconds: dict[str, float] | None) -> list[str]:
-    """Return I: the time that more of B takes, over what it takes where time is linear."""
+    """Return I: the additional time for more of B, relative to linear growth."""
     if not seconds:
         return []
     tenth, third, full = (seconds[part] for part in ("B-tenth", "B-third", "B"))

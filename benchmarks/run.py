@@ -24,7 +24,7 @@ Extra = dict[str, dict[str, float]]
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the benchmarks that the command line selects."""
     arguments = options()
     places = arguments.data, arguments.environments
     earlier = json.loads(arguments.json.read_text()) if arguments.only else {}
@@ -50,13 +50,13 @@ def main() -> None:
 
 
 def read_earlier(earlier: dict[str, Any], name: str) -> list[list[Outcome]]:
-    """Return what was measured before, if it was."""
+    """Return the earlier results, if there are any."""
     found = (each["outcomes"] for each in earlier["workloads"] if each["name"] == name)
     return [[Outcome(**each) for each in outcomes] for outcomes in found]
 
 
 def options() -> argparse.Namespace:
-    """Return what the command line says."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("environments", type=Path)
     parser.add_argument("data", type=Path)
@@ -68,7 +68,7 @@ def options() -> argparse.Namespace:
 
 
 def race(workload: Workload, times: int, data: Path, environments: Path) -> list[Outcome]:
-    """Return what each contender took, in turn."""
+    """Return the outcome of each contender; they run in turns."""
     outcomes = [Outcome(contender) for contender in workload.contenders]
     for _ in range(times):
         for outcome in outcomes:
@@ -78,7 +78,7 @@ def race(workload: Workload, times: int, data: Path, environments: Path) -> list
 
 
 def check(workload: Workload, outcomes: list[Outcome], data: Path, environments: Path) -> None:
-    """Stop unless the peers' values are gradely's: on files those of trec_eval 9, to the last digits."""
+    """Stop unless the values of other tools equal gradely's, on files those of trec_eval 9 to the last digits."""
     ours = outcomes[0].values
     if workload.files:
         ours = values_of(measure_command(command_of(CHECK, workload.name, data, environments))[2])
@@ -91,7 +91,7 @@ def check(workload: Workload, outcomes: list[Outcome], data: Path, environments:
 
 
 def start(arguments: argparse.Namespace) -> dict[str, float]:
-    """G: how long an import and the shortest command take."""
+    """G: the time of an import, and of the shortest command."""
     home = arguments.environments / "gradely" / "bin"
     commands = {
         "import numpy": [str(home / "python"), "-c", "import numpy"],
@@ -103,7 +103,7 @@ def start(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def overhead(data: Path, environments: Path) -> dict[str, float]:
-    """H: tie-aware over tie-oblivious, each measure."""
+    """H: for each measure, the time with exact ties divided by that with ties in input order."""
     return values_of(measure_command(command_of(DEFAULT, "H", data, environments))[2])
 
 
@@ -118,7 +118,7 @@ def scaling(arguments: argparse.Namespace) -> dict[str, float]:
 
 
 def page(arguments: argparse.Namespace) -> dict[str, float]:
-    """J: seconds of processors for a page that compares all runs of C, and for evaluating them, in turn."""
+    """J: the processor time of a page that compares all runs of C, and of evaluating them, in turns."""
     _, *rest = command_of(DEFAULT, "C", arguments.data, arguments.environments)
     program = str(arguments.environments / "gradely" / "bin" / "gradely")
     with TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ BLOCK = 1 << 24
 
 
 def session(logs: str, heap: str) -> Any:
-    """Start Spark, with a log of what it does."""
+    """Start Spark with an event log."""
     from pyspark.sql import SparkSession
 
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -52,7 +52,7 @@ def session(logs: str, heap: str) -> Any:
 
 
 def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
-    """Write a run and its judgments unless they are there; return both as frames that read them."""
+    """Write a run and its judgments unless they exist; return both as lazy frames."""
     run, qrels = str(folder / f"run-{rows}"), str(folder / f"qrels-{rows}")
     parts = max(2, rows // PART)
     if not (Path(run) / "_SUCCESS").exists():
@@ -69,7 +69,7 @@ def make(spark: Any, folder: Path, rows: int) -> tuple[Any, Any]:
 
 
 class Costs(NamedTuple):
-    """What Spark's tasks have taken so far."""
+    """The costs of Spark's tasks so far."""
 
     size: int
     """bytes that were shuffled"""
@@ -90,7 +90,7 @@ def count_costs(logs: str) -> Costs:
 
 
 class Measurement(NamedTuple):
-    """What one way of evaluation took."""
+    """The costs of one way to evaluate."""
 
     name: str
     rows: int
@@ -99,7 +99,7 @@ class Measurement(NamedTuple):
 
 
 def measure(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]]) -> Measurement:
-    """Print and return what a piece of work takes."""
+    """Print and return the costs of some work."""
     before, start = count_costs(logs), time.perf_counter()
     means = work()
     took = time.perf_counter() - start
@@ -113,7 +113,7 @@ def measure(name: str, rows: int, logs: str, work: Callable[[], dict[str, float]
 
 
 def report_growth(measurements: Sequence[Measurement]) -> None:
-    """Print how often the costs of each way with the fewest rows are in those with more."""
+    """Print the costs with more rows as multiples of those with the fewest."""
     for name in dict.fromkeys(one.name for one in measurements):
         least, *more = sorted((one for one in measurements if one.name == name), key=lambda one: one.rows)
         for one in more:

@@ -1,4 +1,4 @@
-"""What peers take from a frame of the same content as benchmarks.tables, which makes it.
+"""The times of other tools for a frame with the same content as in benchmarks.tables, which creates it.
 
     python -m benchmarks.table_peers DATA [--times 2] [--out FILE]
 
@@ -19,7 +19,7 @@ Work = Callable[[], Any]
 
 
 def with_ranx(qrels: pd.DataFrame, run: pd.DataFrame) -> Any:
-    """Evaluate as users of ranx do."""
+    """Evaluate with ranx, as its users do."""
     import ranx
 
     judgments = ranx.Qrels.from_df(qrels, q_id_col="query_id", doc_id_col="doc_id", score_col="label")
@@ -28,7 +28,7 @@ def with_ranx(qrels: pd.DataFrame, run: pd.DataFrame) -> Any:
 
 
 def peers(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, Work]]:
-    """Yield what peers do with frames, where they are installed."""
+    """Yield the work of the other tools that are installed."""
     if find_spec("ranx") is not None:
         yield "ranx, a pandas frame, nDCG@10", lambda: with_ranx(qrels, run)
     if find_spec("rectools") is not None:
@@ -41,7 +41,7 @@ def peers(qrels: pd.DataFrame, run: pd.DataFrame) -> Iterator[tuple[str, Work]]:
 
 
 def main() -> None:
-    """Print, and add to a file, the best time of each peer."""
+    """Print the best time of each tool, and append it to a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--times", type=int, default=2)

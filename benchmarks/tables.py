@@ -59,13 +59,13 @@ def make(folder: Path, queries: int) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def name_documents(frame: pl.DataFrame) -> pl.DataFrame:
-    """Return the frame with names of documents as MS MARCO has them."""
+    """Return the frame with document ids like those of MS MARCO."""
     name = pl.format("msmarco_passage_{}_{}", pl.col("doc_id") % 70, pl.col("doc_id"))
     return frame.with_columns(pl.col("query_id").cast(pl.String), name.alias("doc_id"))
 
 
 def contenders(folder: Path, qrels: pl.DataFrame, run: pl.DataFrame) -> Iterator[tuple[str, Work]]:
-    """Yield what each contender does."""
+    """Yield the work of each contender."""
 
     def work(judgments: Any, ranking: Any) -> Work:
         return lambda: gradely.evaluate(judgments, ranking, MEASURES)
@@ -115,7 +115,7 @@ def arrays(users: int) -> Iterator[tuple[str, Work]]:
 
 
 def race(entries: list[tuple[str, Work]], times: int) -> dict[str, float]:
-    """Return the best time of each, taken in turn."""
+    """Return the best time of each, measured in turns."""
     best = {name: float("inf") for name, _ in entries}
     for _ in range(times):
         for name, work in entries:
@@ -126,7 +126,7 @@ def race(entries: list[tuple[str, Work]], times: int) -> dict[str, float]:
 
 
 def main() -> None:
-    """Print the times and ratios; fail where a bar is missed."""
+    """Print the times and ratios; fail if a bar is missed."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path)
     parser.add_argument("--times", type=int, default=5)

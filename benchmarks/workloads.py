@@ -19,7 +19,7 @@ GRADES = [0.60, 0.20, 0.13, 0.07]
 
 
 def make(folder: Path, scale: float = 1.0) -> None:
-    """Write all workloads into a folder, where they are not there yet."""
+    """Write all workloads into a folder, unless they exist."""
     marker = folder / f"made-{scale:g}"
     if marker.exists():
         return
@@ -128,7 +128,7 @@ def format_ids(form: str, numbers: Any) -> pl.Series:
 
 
 def passage(numbers: Any) -> pl.Series:
-    """Return names as MS MARCO has them: msmarco_passage_12_3456789."""
+    """Return ids like those of MS MARCO: msmarco_passage_12_3456789."""
     n = pl.Series(np.ascontiguousarray(numbers).ravel())
     shard = (n % 70).cast(pl.String).str.zfill(2)
     return pl.select(pl.format("msmarco_passage_{}_{}", shard, n * 97 % 850_000_019)).to_series()
