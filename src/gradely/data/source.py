@@ -3,11 +3,9 @@
 import codecs
 import os
 import re
-import select
 import stat
 import sys
 import weakref
-import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import cached_property, partial
@@ -362,7 +360,7 @@ class UnpackedFile:
 def decompressor(kind: str) -> Any:
     """Return an object that decompresses one member of a compressed file."""
     if kind == "gzip":
-        return zlib.decompressobj(wbits=31)
+        return import_module("zlib").decompressobj(wbits=31)
     if kind == "zstd":
         return _zstd().ZstdDecompressor()
     return import_module("bz2").BZ2Decompressor() if kind == "bzip2" else import_module("lzma").LZMADecompressor()
@@ -461,6 +459,8 @@ def _pieces(stream: BinaryIO, name: str) -> Iterator[bytes]:
     try:
         while (piece := stream.read(BLOCK)) != b"":
             if piece is None:  # a non-blocking pipe that has no data yet
+                import select
+
                 select.select([stream], [], [])
             else:
                 yield piece
