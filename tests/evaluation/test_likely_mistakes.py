@@ -500,3 +500,19 @@ def test_explanations_name_likely_swaps_and_one_file_for_both(tmp_path):
     path = tmp_path / "both.csv"
     path.write_text("query,document,score\nq1,a,2\nq1,b,1\n")
     assert "the run is the same file as the qrels" in str(gradely.explain(path, path, "q1", "AP"))
+
+
+AS_SCORES = {f"q{i}": {f"d{j}": (7 * i + 3 * j) % 11 / 11 + 0.01 * j for j in range(8)} for i in range(5)}
+AS_LABELS = {f"q{i}": {f"d{j}": (i + j) % 4 for j in range(8)} for i in range(5)}
+SWAPPED = {
+    "judges": lambda: gradely.judges({"a": AS_SCORES, "b": AS_SCORES}, {"run": AS_LABELS}, ["nDCG"]),
+    "estimate": lambda: gradely.estimate(AS_SCORES, {"run": AS_LABELS}, ["nDCG"], judge=AS_SCORES),
+    "compare": lambda: gradely.compare(AS_SCORES, {"one": AS_LABELS, "two": AS_LABELS}, ["nDCG"], judge=AS_SCORES),
+    "gate": lambda: gradely.gate(AS_SCORES, AS_LABELS, AS_LABELS, ["nDCG"], judge=AS_SCORES),
+}
+
+
+@pytest.mark.parametrize("name", SWAPPED)
+def test_swapped_inputs_are_noticed_where_there_are_several_qrels(name):
+    """Documents of all judges were joined without their labels, so that nothing looked like scores."""
+    assert "if the two are swapped, qrels come first" in str(SWAPPED[name]())

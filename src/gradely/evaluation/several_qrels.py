@@ -9,6 +9,7 @@ import numpy as np
 from gradely.data import Hits, Qrels
 from gradely.data.ids import Floats, Ints
 from gradely.data.selection import select
+from gradely.data.uncertain import UncertainQrels
 from gradely.evaluation.evaluate import Evaluations, Progress, evaluate_all, ignore
 from gradely.evaluation.values import Evaluation
 from gradely.lazy import lazy
@@ -64,8 +65,12 @@ class SeveralQrels:
         progress: Progress = ignore,
     ) -> dict[str, Evaluations]:
         """Return the evaluations of the runs against each of the qrels; a run may be a function that opens it."""
-        every = Qrels(self.queries, self.start, self.docs, np.zeros(len(self.docs)))
-        every.excluded = next(iter(self.qrels.values())).excluded
+        first = next(iter(self.qrels.values()))
+        grade = np.zeros(len(self.docs))
+        if not isinstance(first, UncertainQrels):  # no value depends on these labels, but notes on swapped inputs do
+            grade = np.where(self.rows[:, 0] < 0, 0.0, first.grade[self.rows[:, 0]])
+        every = Qrels(self.queries, self.start, self.docs, grade)
+        every.excluded = first.excluded
         every.selected = any(one.selected for one in self.qrels.values())
         every = select(every, exclude_self=settings.exclude_self)  # for all queries, not just those of the first qrels
         read = evaluate_all(every, runs, {}, settings, progress).evaluations
