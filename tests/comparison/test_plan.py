@@ -132,9 +132,9 @@ def test_the_column_of_a_difference_is_there_where_one_was_asked_for():
     assert plan_pairs(pairwise(SPREAD), 0.05, 0.8, "none").table().header == [
         *fields,
         "queries for 0.05",
-        "for low",
-        "for high",
-        "power for",
+        "for 0.05 low",
+        "for 0.05 high",
+        "power for 0.05",
     ]
 
 

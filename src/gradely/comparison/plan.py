@@ -89,8 +89,8 @@ class Plan(Result):
         """Return one row per measure and pair."""
         fields = Planned._fields if self.difference is not None else Planned._fields[:ALWAYS]
         rows: list[list[Cell]] = [list(row[: len(fields)]) for row in self.rows]
-        header = [f"queries for {self.difference:g}" if name == "queries_for" else name for name in fields]
-        return Table([name.replace("_", " ") for name in header], rows)
+        given = [name.replace("for", f"for {self.difference:g}") for name in fields[ALWAYS:]]
+        return Table([name.replace("_", " ") for name in (*fields[:ALWAYS], *given)], rows)
 
     @typed_frame
     def to_frame(self, library: str = "pandas") -> Any:
