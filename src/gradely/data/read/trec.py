@@ -278,12 +278,12 @@ def _hint(layout: Layout, words: list[bytes]) -> str:
         return "; scores alone do not name documents: in Python, use evaluate_arrays(scores, labels, qid=…)"
     if layout is QRELS and width >= RUN.width:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
-    if layout is RUN and width == QRELS.width:
+    if layout is RUN and width == QRELS.width and re.fullmatch(rb"[Qq]?\d+", words[1]):  # else no iteration
         return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
     table = f"; a table has a first line like 'query document {layout.kind}'"
     if layout is RUN and width == 3:
         return f"{table}; a run of MS MARCO, query, document and rank, has tabs between them: --run-format msmarco"
-    if layout is QRELS and width == 3:
+    if width == 3 or (layout is RUN and width == QRELS.width):
         return table
     return ""
 
