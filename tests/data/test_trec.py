@@ -260,14 +260,18 @@ TABLE = "; a table has a first line like 'query document label'"
         (
             "run",
             "q 0 d 1",
-            "4 fields instead of 6 (query Q0 document rank score tag): 'q 0 d 1'"
-            "; these look like qrels, which come first: gradely evaluate QRELS RUN",
+            (
+                "4 fields instead of 6 (query Q0 document rank score tag): 'q 0 d 1'"
+                "; these look like qrels, which come first: gradely evaluate QRELS RUN"
+            ),
         ),
         (
             "run",
             "q d 1 0.5",
-            "4 fields instead of 6 (query Q0 document rank score tag): 'q d 1 0.5'"
-            "; a table has a first line like 'query document score'",
+            (
+                "4 fields instead of 6 (query Q0 document rank score tag): 'q d 1 0.5'"
+                "; a table has a first line like 'query document score'"
+            ),
         ),
         ("qrels", "q 0\rd 1", "a carriage return inside a line; end lines with LF or CR LF"),
         ("qrels", "q 0 d x", "the label 'x' is not a number"),
