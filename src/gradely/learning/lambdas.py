@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from gradely.errors import DataError, NotFinite
 from gradely.evaluation.arrays import evaluate_arrays
+from gradely.evaluation.scores import means
 from gradely.kernel.arrays import group_documents, rank_documents
 from gradely.kernel.backend import check_unmasked, device_of, namespace
 from gradely.kernel.batch import Array, Levels
@@ -257,7 +258,9 @@ def mean_values(
     group: ArrayLike | None = None,
     qid: ArrayLike | None = None,
 ) -> list[float]:
-    """Return the mean of each measure over the queries; ties count as means over all orders.
+    """Return the mean of each measure over the queries, to the last digit independent of their order.
+
+    Ties count as means over all orders.
 
     >>> import gradely
     >>> mean_values([0.9, 0.4, 0.4, 0.1], [0, 2, 1, 1], [gradely.RR()], group=[3, 1])
@@ -273,4 +276,4 @@ def mean_values(
         by_name = evaluate_arrays(flat[block.row], truth[block.row], fitted, block.real, threads=1)
         for parts, measure in zip(values, fitted, strict=True):
             parts.append(by_name[str(measure)])
-    return [float(np.concatenate(parts).mean()) if parts else 0.0 for parts in values]
+    return means(np.stack([np.concatenate(parts) for parts in values], axis=1)) if values[0] else [0.0] * len(values)
