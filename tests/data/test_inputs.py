@@ -13,7 +13,8 @@ import pytest
 
 import gradely
 from gradely import DataError, InputError
-from gradely.data import columns, ids
+from gradely.data import ids
+from gradely.data.qrels import values_of
 from gradely.data.read import frames
 from gradely.measures import PLAIN
 
@@ -286,10 +287,10 @@ def test_frames_are_read_without_pyarrow(monkeypatch):
 
 
 def test_numbers_of_dicts_are_taken_together_where_all_are_numbers():
-    tables = [{"a": 1.0, "b": 2}, {"c": np.float32(0.5)}]
-    assert columns.flat(tables, None).tolist() == [1.0, 2.0, 0.5]
-    assert columns.flat(tables[:1], None).tolist() == [1.0, 2.0]
-    assert columns.flat([{"a": "1.5"}], lambda table, doc: f"{table} {doc}").tolist() == [1.5]
+    dicts = [{"a": 1.0, "b": 2}, {"c": np.float32(0.5)}]
+    assert values_of(dicts, None).tolist() == [1.0, 2.0, 0.5]
+    assert values_of(dicts[:1], None).tolist() == [1.0, 2.0]
+    assert values_of([{"a": "1.5"}], lambda i, doc: f"{i} {doc}").tolist() == [1.5]
 
 
 @pytest.mark.parametrize(
