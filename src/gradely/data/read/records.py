@@ -114,7 +114,8 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
 
 def _refuse_failure(record: Record, name: str) -> None:
     """Raise InputError for the response to a search that failed."""
-    said = next(filter(None, map(describe_failure, (record, *record.values()))), None)
+    responses = [value for value in record.values() if isinstance(value, dict)]  # mostly none, and fast
+    said = next(filter(None, map(describe_failure, [record, *responses])), None) if responses else None
     if said is not None:
         query = next((f" of query {clip(str(record[key]))}" for key in record if normalize(key) in QUERIES), "")
         raise InputError(f"{name}: the search{query} failed: {said}; repeat it, or leave the query out")
