@@ -245,6 +245,7 @@ def test_values_by_query_and_document(file):
 
 
 TABLE = "; a table has a first line like 'query document label'"
+LIKE_QRELS = "; these look like qrels, which come first: gradely evaluate QRELS RUN"
 
 
 @pytest.mark.parametrize(
@@ -260,18 +261,12 @@ TABLE = "; a table has a first line like 'query document label'"
         (
             "run",
             "q 0 d 1",
-            (
-                "4 fields instead of 6 (query Q0 document rank score tag): 'q 0 d 1'"
-                "; these look like qrels, which come first: gradely evaluate QRELS RUN"
-            ),
+            f"4 fields instead of 6 (query Q0 document rank score tag): 'q 0 d 1'{LIKE_QRELS}",
         ),
         (
             "run",
             "q d 1 0.5",
-            (
-                "4 fields instead of 6 (query Q0 document rank score tag): 'q d 1 0.5'"
-                "; a table has a first line like 'query document score'"
-            ),
+            f"4 fields instead of 6 (query Q0 document rank score tag): 'q d 1 0.5'{TABLE.replace('label', 'score')}",
         ),
         ("qrels", "q 0\rd 1", "a carriage return inside a line; end lines with LF or CR LF"),
         ("qrels", "q 0 d x", "the label 'x' is not a number"),
