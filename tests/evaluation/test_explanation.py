@@ -81,7 +81,7 @@ def test_labels_below_1_that_do_not_count_are_noted_as_evaluate_does(tmp_path, m
     monkeypatch.chdir(tmp_path)
     judged = {"q1": {"a": 0.9, "b": 0.2}, "q2": {"a": 1, "b": 0}}
     (tmp_path / "qrels.json").write_text(json.dumps(judged))
-    (tmp_path / "run.json").write_text(json.dumps({"q1": {"b": 2, "a": 1}, "q2": {"a": 1}}))
+    (tmp_path / "run.json").write_text(json.dumps({"q1": {"b": 2.5, "a": 1.25}, "q2": {"a": 1.5}}))
     assert run(["explain", "qrels.json", "run.json", "q1", "-m", "AP"]) == 0
     out = capfd.readouterr().out
     (note,) = (str(note) for note in gradely.evaluate(judged, "run.json", ["AP"]).notes if note.kind == "labels")
