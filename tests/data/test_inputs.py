@@ -265,9 +265,13 @@ def test_queries_of_records_are_whole_numbers_where_all_are():
 
 
 @pytest.mark.parametrize("read", [gradely.read_qrels, gradely.read_run])
-def test_a_way_with_duplicates_that_is_none_is_refused(read):
-    with pytest.raises(DataError, match="no way to treat duplicates 'most': use one of error, max, sum, first"):
-        read({"q": {"a": 1}}, duplicates="most")
+def test_unknown_formats_and_ways_to_treat_duplicates_are_refused(read):
+    labels = {"q": {"a": 1}}
+    for given in (labels, pd.DataFrame({"query": ["q"], "document": ["a"], "label": [1], "score": [1]}), read(labels)):
+        with pytest.raises(DataError, match="no way to treat duplicates 'most': use one of error, max, sum, first"):
+            read(given, duplicates="most")
+        with pytest.raises(InputError, match="no format 'jsonlines': use one of trec, .* Did you mean jsonl"):
+            read(given, format="jsonlines")
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 import gradely
 from gradely.cli.main import run
 from gradely.data import source as sources
-from gradely.data.read import pieces, trec
+from gradely.data.read import pieces
 from gradely.data.read import pieces as runs
-from gradely.data.read.trec import read_query
+from gradely.data.read.layout import RUN
 from gradely.data.source import Source, ignore
 from gradely.data.survey import survey
 from gradely.data.table import DUPLICATES_HINT
@@ -54,14 +54,14 @@ def test_a_run_is_counted_the_same_in_pieces_as_by_hand(tmp_path_factory, rows, 
         assert as_counts(survey(source, 2, ignore)) == by_hand(rows)
     finally:
         runs.PIECE = before
-    scanned = trec.scan(source, trec.RUN, ignore)
+    scanned = scan(source, RUN, ignore)
     assert as_counts(count_run(scanned.values, scanned.ranks)) == by_hand(rows)
 
 
 def test_ranks_that_are_no_numbers_contradict_nothing(tmp_path):
     source = written(tmp_path / "run", [("a", 1, 1, 1.0), ("a", 2, 2, 2.0)], rank=lambda _: "-")
     assert survey(source, 1, ignore).against == []
-    scanned = trec.scan(source, trec.RUN, ignore)
+    scanned = scan(source, RUN, ignore)
     assert count_run(scanned.values, scanned.ranks).against == []
 
 
@@ -141,7 +141,7 @@ def test_one_query_is_read_as_the_plain_reader_does(collection, tmp_path, monkey
     (tmp_path / "run").write_bytes(pack(content.encode()))
     monkeypatch.setattr(sources, "BLOCK", block)
     source = Source(str(tmp_path / "run"))
-    everything = trec.read(source, trec.RUN)
+    everything = read(source, RUN)
     names = [*everything, "q", "Q0", "d1", ".*", "q999"] if block > 7 else ["q1", "q13", "q1.", "q(1", "q1é", "q"]
     for name in names:
         assert read_query(source, name) == everything.get(name, {})

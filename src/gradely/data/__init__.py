@@ -6,21 +6,22 @@ The path of a run, step by step, with the file of each step:
 
     open_run              read/readers   recognises the format of a file (read/formats) or the type of an object, and
                                          returns a Run, whose scores are a Table, a dict of dicts, or LazyScores
-    locate                locate         finds the judged documents of the qrels in the scores of the Run, which are:
+    locate, find_hits     locate         find the judged documents of the qrels in the scores of the Run, which are:
       find_in_table       locate         a table, in parts of a few megabytes that hold whole queries:
         Table.map_parts   table, read/   reads the Source; part.columns() is query, document and score of each row
         find_in_part      locate/parts   matches these with the qrels by hash, sorts them by score, and counts ranks
         join_hits         locate/parts   puts the hits of all parts together
       find_in_dicts       locate         a dict of dicts, or a small file, whose lines are read one by one
-      find_hits           engine         lazy scores: the engine of a frame (polars, DuckDB, Spark, Ibis) counts ranks
+      LazyScores          engine         a frame in an engine (polars, DuckDB, Spark, Ibis), which counts ranks itself
     Hits                  hits           the number of documents above and tied with each judged document of the run
     Blocks.visit          hits           puts the hits of some queries into a Batch, on which measures are computed
 
-For a large TREC file, map_parts is that of read/trec, with read/trec_pieces for its lines and read/pieces for text.
-Qrels take the same path up to the table, and Table.qrels returns them as columns.
+For a large TREC file, map_parts is that of read/trec, with read/trec_pieces for its lines and read/pieces for text; a
+small one is read by read/lines. Qrels are opened in the same way: Table.qrels reads a table as a whole into columns,
+and Qrels.of takes a dict of dicts. If labels are probabilities, Blocks.visit_uncertain takes the place of visit.
 
-Readers and locate do not import each other; import-linter checks every arrow. Both use ids, hashing, columns, qrels,
-uncertain and tie_breaking. Selection, raters, tie_counts and tops build on locate.
+Readers and locate do not import each other; import-linter checks every arrow, inside read and locate, too. Both use
+ids, hashing, columns, qrels, uncertain and tie_breaking. Selection, raters, tie_counts and tops build on locate.
 """
 
 from gradely.data.hits import Blocks, Hits

@@ -376,6 +376,11 @@ def _zstd() -> Any:
     raise MissingExtra("backports.zstd to read Zstandard", "zstd")
 
 
+def is_folder_or_pattern(path: str) -> bool:
+    """True for a folder, and for a glob pattern unless a file has exactly that name."""
+    return os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.exists(path))
+
+
 def is_pipe(path: str) -> bool:
     """True for standard input, pipes and sockets, which can be read only once; raise InputError for endless devices.
 

@@ -10,9 +10,10 @@ import numpy as np
 from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels, run_name
 from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
-from gradely.data.read import trec
 from gradely.data.read.formats import format_of
 from gradely.data.read.frames import is_frame
+from gradely.data.read.layout import QRELS, RUN, Layout
+from gradely.data.read.lines import Scan, scan
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run
@@ -165,7 +166,7 @@ def check_qrels(
         elif not isinstance(qrels, Source) or (form or format_of(qrels)) != "trec":
             raise
         else:
-            scanned = _scan(qrels, trec.QRELS)
+            scanned = _scan(qrels, QRELS)
             judgments, wrong = Qrels.of(scanned.values, qrels.name), _list_errors(qrels.name, scanned.wrong)
     warnings = [("warning", note.removeprefix(judgments.name).lstrip(": ")) for note in judgments.notes]
     return judgments, [*wrong, *(Finding(judgments.name, *line) for line in (*warnings, *_describe_qrels(judgments)))]
@@ -216,14 +217,14 @@ def _check_file(
         counts = survey(source, cores(), first)
         return None if qrels is None else find_hits(qrels, run, Settings(), report=second), counts, []
     except (GradelyError, IrregularText):
-        scanned = _scan(source, trec.RUN, report)
+        scanned = _scan(source, RUN, report)
         hits = None if qrels is None else find_hits(qrels, Run(scanned.values, source.name), Settings())
         return hits, count_run(scanned.values, scanned.ranks), _list_errors(source.name, scanned.wrong)
 
 
-def _scan(source: Source, layout: trec.Layout, report: Report = ignore) -> trec.Scan:
+def _scan(source: Source, layout: Layout, report: Report = ignore) -> Scan:
     """Return the valid lines of a TREC file, and the errors of the others."""
-    scanned = trec.scan(source, layout, report)
+    scanned = scan(source, layout, report)
     if not scanned.values:
         raise DataError(f"{scanned.wrong[0]}; no line can be read")
     return scanned

@@ -18,8 +18,8 @@ import numpy as np
 from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
 from gradely.data.columns import Triples, find_nameless
 from gradely.data.ids import Bools, Bytes, Ids, Ints
+from gradely.data.read.lines import Collector, Values, parse_value
 from gradely.data.read.pieces import NEWLINE, Piece, check_utf8, map_pieces, numbers
-from gradely.data.read.trec import Collector, Values, to_number
 from gradely.data.source import Report, Source
 from gradely.data.table import DuplicateDocument, FirstRow, IrregularText, Part, Table
 from gradely.errors import DataError, InputError, clip
@@ -123,7 +123,7 @@ class CsvTable(Table):
                 text, found = layout.delimiter.decode().join(row), count_of(len(row), "field")
                 problem = f"{found} instead of {layout.width}: {clip(text)}"
                 raise InputError(f"{self.name}:{line}: {problem}")
-            value = 1.0 if layout.value is None else to_number(self.source, self.kind, line, row[layout.value])
+            value = 1.0 if layout.value is None else parse_value(self.source, self.kind, line, row[layout.value])
             try:
                 rows.add(line, row[layout.query], row[layout.document], layout.sign * value)
             except DuplicateDocument as error:

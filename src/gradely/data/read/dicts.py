@@ -6,8 +6,8 @@ from typing import Any
 
 from gradely.data.column_roles import are_columns
 from gradely.data.ids import as_text, rename_docs
+from gradely.data.read.lines import Collector, Values
 from gradely.data.read.responses import results_of
-from gradely.data.read.trec import Collector, Values
 from gradely.data.table import DUPLICATES_HINT, describe_merged
 from gradely.errors import DataError, clip
 from gradely.tables import count_of

@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeAlias
 
 from gradely.data.column_roles import DOC, QUERY, Names, normalize
-from gradely.data.source import HEAD, Source
+from gradely.data.source import HEAD, Source, is_folder_or_pattern
 from gradely.data.table import Scores, Table
-from gradely.errors import InputError, did_you_mean
+from gradely.errors import InputError
+from gradely.settings import check_choice
 
 
 class ReadOptions(NamedTuple):
@@ -57,7 +58,7 @@ def _open_tsv(source: Source, options: ReadOptions) -> Contents:
 def _open_json(source: Source, options: ReadOptions) -> Contents:
     from gradely.data.read.json_files import read_json
 
-    return read_json(source, options)
+    return read_json(source, options.kind, options.columns, options.duplicates, options.split)
 
 
 def _is_json(source: Source) -> bool:
@@ -171,12 +172,15 @@ PACKED = (".gz", ".bz2", ".xz", ".zst")
 """extensions of compressed files"""
 
 
+def check_format(name: str | None) -> None:
+    """Raise InputError for the name of a format that does not exist."""
+    if name is not None:
+        check_choice("format", name, FORMATS, InputError)
+
+
 def open_file(source: Source, name: str | None, options: ReadOptions) -> Contents:
     """Open a file of the given format, or of the one that it looks like."""
-    name = name or format_of(source)
-    if name not in FORMATS:
-        raise InputError(f"no format {name!r}: use one of {', '.join(FORMATS)}.{did_you_mean(name, FORMATS)}")
-    return FORMATS[name].open(source, options)
+    return FORMATS[name or format_of(source)].open(source, options)
 
 
 def format_of(source: Source) -> str:
@@ -217,11 +221,6 @@ def bare_name(path: str) -> str:
     """Return the name of a file without the extension of a compressed file."""
     ending = next((ending for ending in PACKED if path.lower().endswith(ending)), "")
     return path[: len(path) - len(ending)]
-
-
-def is_folder_or_pattern(path: str) -> bool:
-    """True for a folder, and for a glob pattern unless a file has exactly that name."""
-    return os.path.isdir(path) or (re.search(r"[*?[]", path) is not None and not os.path.exists(path))
 
 
 def comma_of(head: bytes) -> str:

@@ -14,8 +14,7 @@ import numpy as np
 from gradely.data.column_roles import SAMPLED, Cells, Names, Roles
 from gradely.data.columns import Triples, check_finite, check_names, numbers_of_objects
 from gradely.data.ids import Floats, Ids, from_arrow, from_buffer, from_floats, from_integers, from_objects
-from gradely.data.read.formats import is_folder_or_pattern
-from gradely.data.source import Source
+from gradely.data.source import Source, is_folder_or_pattern
 from gradely.data.table import (
     LONGEST,
     ROWS,

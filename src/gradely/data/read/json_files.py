@@ -9,7 +9,7 @@ from gradely.data.column_roles import SAMPLED, Names, Roles, notes_on, pick_colu
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
 from gradely.data.read.exports import choose_split, is_ragas, read_export, refuse_response
-from gradely.data.read.formats import ReadOptions
+from gradely.data.read.lines import Collector, Values
 from gradely.data.read.records import (
     Record,
     RecordTable,
@@ -21,7 +21,6 @@ from gradely.data.read.records import (
     note_partial,
     sample_records,
 )
-from gradely.data.read.trec import Collector, Values
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Scores, Table
 from gradely.errors import DataError, InputError, clip
@@ -48,10 +47,12 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def read_json(source: Source, options: ReadOptions) -> Table | Scores:
+def read_json(
+    source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None = None
+) -> Table | Scores:
     """Read one JSON object {query: …}, records in an array, a single record, or the export of another tool."""
-    kind, name, duplicates = options.kind, source.name, options.duplicates
-    content = choose_split(parse_json(source.text(), name), kind, name, options.split)
+    name = source.name
+    content = choose_split(parse_json(source.text(), name), kind, name, split)
     exported = read_export(content, kind, name, duplicates)
     if exported is not None:
         return exported
@@ -60,7 +61,7 @@ def read_json(source: Source, options: ReadOptions) -> Table | Scores:
     elif isinstance(content, dict):
         content = as_nested(content) or content
     if isinstance(content, list) and are_records(content):
-        return RecordTable(content, kind, name, options.columns, duplicates)
+        return RecordTable(content, kind, name, columns, duplicates)
     return _reader(kind)(_object(content, name), name)
 
 

@@ -4,7 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from gradely.data.read.trec import Collector, to_number
+from gradely.data.read.lines import Collector, parse_value
 from gradely.data.source import Source
 from gradely.errors import InputError, clip
 
@@ -19,7 +19,7 @@ def read_labels(source: Source) -> dict[str, dict[str, float]]:
     """Return {query: {document: label}}; a document is named by its docid, or else by its line number."""
     rows = Collector(source.name)
     for number, query, doc, fields in read_lines(source):
-        rows.add(number, query, doc, to_number(source, "label", number, fields[0].decode()))
+        rows.add(number, query, doc, parse_value(source, "label", number, fields[0].decode()))
     return rows.values
 
 
@@ -35,7 +35,7 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
         present = present or value is not None
         rows.values.setdefault(query, {})
         if value is None or value.lower() not in ABSENT:
-            score = to_number(source, f"feature {feature}", number, (value or b"0").decode())
+            score = parse_value(source, f"feature {feature}", number, (value or b"0").decode())
             rows.add(number, query, doc, -score if ascending else score)
     if not present:
         raise InputError(f"{source.name}: no line has a feature {feature}")

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable
 
-from gradely.data.read.trec import Collector, Values
+from gradely.data.read.lines import Collector, Values
 from gradely.data.table import LazyScores, Run
 from gradely.errors import DataError, InputError, clip
 from gradely.tables import count_of

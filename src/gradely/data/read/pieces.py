@@ -22,7 +22,7 @@ from gradely.data.ids import (
     U,
     Words,
 )
-from gradely.data.read.trec import Layout
+from gradely.data.read.layout import Layout
 from gradely.data.source import LONGEST_LINE, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.parallel import on_threads, workers

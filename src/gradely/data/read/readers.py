@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any
 from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
-from gradely.data.read.formats import Contents, ReadOptions, format_of, is_folder_or_pattern, open_file, run_name
+from gradely.data.read.formats import Contents, ReadOptions, check_format, format_of, open_file, run_name
 from gradely.data.read.responses import describe_failure, results_of
-from gradely.data.read.trec import read_weight_lines
-from gradely.data.source import Source
+from gradely.data.source import Source, is_folder_or_pattern
 from gradely.data.table import DUPLICATES, Run, Table, TableScores
 from gradely.data.uncertain import UncertainQrels, join_columns
 from gradely.errors import DataError, InputError, clip
@@ -56,9 +55,10 @@ def read_qrels(
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
     """
+    check_format(format)
+    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if isinstance(qrels, Qrels):
         return qrels
-    check_choice("way to treat duplicates", duplicates, DUPLICATES)
     options = ReadOptions("label", columns, duplicates)
     in_file = isinstance(qrels, str | os.PathLike | Source)
     if subtopics is not False or "subtopic" in (columns or {}) or (not in_file and are_by_subtopic(qrels)):
@@ -109,6 +109,8 @@ def read_subtopic_weights(weights: Any) -> dict[str, dict[str, float]]:
     """Return {query: {subtopic: weight}} from a table of query, subtopic and weight, or text with three fields."""
     source = Source(weights) if isinstance(weights, str | os.PathLike) else None
     if source is not None and format_of(source) == "trec":
+        from gradely.data.read.subtopics import read_weight_lines
+
         return read_weight_lines(source)
     try:
         table = read_qrels(source or weights, columns=None if isinstance(weights, MAPPING) else WEIGHTS)
@@ -164,9 +166,13 @@ def open_run(
     split: str | None = None,
     document_pattern: str | None = None,
 ) -> Run:
-    """Open a run as read_run does, but do not read a file yet. If `run` is a function, it is called to get the run."""
+    """Open a run as read_run does, but read tables (TREC, CSV, Parquet, frames) only when their scores are needed.
+
+    If `run` is a function, it is called to get the run.
+    """
     while callable(run):
         run = run()
+    check_format(format)
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     ranking = _open(run, format, ReadOptions("score", columns, duplicates, feature, ascending, split))
     if document_pattern is None:

@@ -18,12 +18,14 @@ from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING
 from gradely.data.read.formats import ReadOptions, format_of
-from gradely.data.read.trec import QRELS, fields
+from gradely.data.read.layout import QRELS
+from gradely.data.read.lines import Collector, fields, parse_value
 from gradely.data.source import Source
 from gradely.data.subtopics import JudgedSubtopics, natural_key
 from gradely.data.table import DUPLICATES_HINT, IrregularText, describe_merged
 from gradely.errors import DataError, InputError, clip
 from gradely.parallel import cores
+from gradely.tables import count_of
 
 Labels = dict[str, dict[str, dict[str, float]]]
 """{query: {document: {subtopic: label}}}"""
@@ -238,3 +240,15 @@ def _collect(rows: Iterable[Row], duplicates: str) -> tuple[Labels, int]:
         known = of_document[row.subtopic]
         of_document[row.subtopic] = {"max": max(known, row.label), "sum": known + row.label, "first": known}[duplicates]
     return labels, merged
+
+
+def read_weight_lines(source: Source) -> dict[str, dict[str, float]]:
+    """Return {query: {subtopic: weight}} from text with these three fields per line."""
+    rows = Collector(source.name)
+    for number, line in source.lines():
+        words = line.decode().split()
+        if len(words) != 3:
+            found = count_of(len(words), "field")
+            raise InputError(f"{source.name}:{number}: {found} instead of 3 (query subtopic weight): {clip(line)}")
+        rows.add(number, words[0], words[1], parse_value(source, "weight", number, words[2]))
+    return rows.values

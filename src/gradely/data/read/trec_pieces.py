@@ -13,6 +13,7 @@ from gradely.data.columns import Triples
 from gradely.data.hashing import SALT, has_repetition, hashes, is_distinct, new_tokens, ranges
 from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words, are_too_long
 from gradely.data.qrels import Qrels
+from gradely.data.read.layout import QRELS, Layout
 from gradely.data.read.pieces import (
     LONGEST,
     NEWLINE,
@@ -28,7 +29,6 @@ from gradely.data.read.pieces import (
     pieces,
     split_text,
 )
-from gradely.data.read.trec import QRELS, Layout
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, Part, ScatteredQueries
 from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, in_processes, on_threads, workers
