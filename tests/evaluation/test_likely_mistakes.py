@@ -450,6 +450,8 @@ ASSUMED = {
     "Evaluator": lambda: gradely.Evaluator(UNLABELLED, ["AP"])(TERRIER),
     "explain": lambda: gradely.explain(UNLABELLED, TERRIER, "q1", "AP"),
     "compare": lambda: gradely.compare(UNLABELLED, BY_NAME, ["AP"]),
+    "matrix": lambda: gradely.compare(UNLABELLED, BY_NAME, ["AP"]).matrix(),
+    "influence": lambda: gradely.compare(UNLABELLED, BY_NAME, ["AP"]).influence,
     "suite": lambda: gradely.suite({"one": {"qrels": UNLABELLED, "runs": BY_NAME}}, ["AP"]),
     "gate": lambda: gradely.gate(UNLABELLED, TERRIER, TURNED, ["AP"]),
     "plan": lambda: gradely.plan(UNLABELLED, BY_NAME, ["AP"]),

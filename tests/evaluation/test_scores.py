@@ -1,5 +1,6 @@
 """What an evaluation returns."""
 
+import json
 import re
 import sys
 from fractions import Fraction
@@ -124,6 +125,18 @@ def test_flat_names_are_plain_and_lose_no_value():
     assert every["bm25_run/nDCG_10"] == results["bm25.run"]["nDCG@10"]
     assert every["bm25_run/nDCG_10_2"] == results["bm25 run"]["nDCG@10"]
     assert all(re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*/?){2}", name) for name in every)
+
+
+def test_flat_names_in_json_depend_on_no_position():
+    """DVC names metrics by their place in a JSON file, and a place in a list changes with the runs beside it."""
+    qrels = {"q": {"a": 1}}
+    runs = {"old": {"q": ["x", "a"]}, "new": {"q": ["a"]}}
+    alone, both, turned = (
+        json.loads(json.dumps(gradely.evaluate_runs(qrels, {name: runs[name] for name in names}, ["RR", "P@1"]).flat()))
+        for names in (["new"], ["old", "new"], ["new", "old"])
+    )
+    assert both == turned == {"old/RR": 0.5, "old/P_1": 0.0} | alone
+    assert alone == {"new/RR": 1.0, "new/P_1": 1.0}
 
 
 def test_a_comparison_is_flat_too():

@@ -1,7 +1,7 @@
 """compare: several runs on the same queries, with tests, intervals and effect sizes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -96,7 +96,7 @@ class Comparison(Result):
         names = self.pairwise.measures
         if measure is not None and measure not in names:
             raise DataError(f"{clip(measure)} was not measured: use one of {', '.join(names)}")
-        return Matrix.of(self.pairwise, names.index(measure) if measure else 0)
+        return replace(Matrix.of(self.pairwise, names.index(measure) if measure else 0), notes=self.notes)
 
     @cached_property
     def influence(self) -> Influence:
@@ -105,7 +105,7 @@ class Comparison(Result):
             raise DataError(
                 "the influence of single queries is not available with the labels of a judge: leave out one of the two"
             )
-        return Influence(self.pairwise, self.board.queries)
+        return Influence(self.pairwise, self.board.queries, self.notes)
 
     @cached_property
     def segments(self) -> SegmentComparison | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,7 +48,8 @@ class Influence(Result):
 
     pairwise: Pairwise
     queries: Sequence[str]
-    notes: ClassVar[Sequence[Note]] = ()
+    notes: Sequence[Note] = ()
+    """the notes of the comparison"""
 
     @cached_property
     def adjusted(self) -> Floats:

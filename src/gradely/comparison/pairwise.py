@@ -611,7 +611,8 @@ class Matrix(Result):
     """1 where the test favours the row, -1 where it favours the column"""
     contradicts: Bools
     """whether a significant test favours a run whose mean is not higher, as Wilcoxon's may"""
-    notes: ClassVar[Sequence[Note]] = ()
+    notes: Sequence[Note] = ()
+    """the notes of the comparison"""
 
     @classmethod
     def of(cls, pairwise: Pairwise, measure: int) -> "Matrix":
