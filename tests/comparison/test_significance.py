@@ -496,7 +496,7 @@ SMALL = ({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": {"q1": ["a"]}, "two": {"q2": 
     [
         ("compare", "alpha", [0, 1, -0.05, 1e-300, float("nan"), "0.05", True, None]),
         ("compare", "rope", [0, -0.1, float("nan"), float("inf"), "0.1", True]),
-        ("compare", "resamples", [0, -1, 1.5, "99", True, None]),
+        ("compare", "resamples", [0, -1, 1.5, "99", True, None, 10**20]),
         ("compare", "seed", [-1, 1.5, "1", True, None]),
         ("plan", "alpha", [0, 1, 1e-300, float("nan"), "0.05"]),
         ("plan", "power", [0, 1, float("nan"), "0.8", True, None]),
@@ -504,7 +504,7 @@ SMALL = ({"q1": {"a": 1}, "q2": {"a": 1}}, {"one": {"q1": ["a"]}, "two": {"q2": 
         ("gate", "alpha", [0, 1, 1e-300, float("nan"), "0.05"]),
         ("gate", "max_drop", [-0.1, float("nan"), "0.1"]),
         ("pools", "rates", [[], [0], [2], ["0.5"], [float("nan")]]),
-        ("pools", "repeat", [0, -1, 1.5, "2", True, None]),
+        ("pools", "repeat", [0, -1, 1.5, "2", True, None, 10**20]),
         ("sample", "n", [0, -1, 1.5, "5", True, None]),
     ],
 )

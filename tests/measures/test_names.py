@@ -322,3 +322,14 @@ def test_one_measure_with_commas_and_blanks_is_one():
     assert list(gradely.evaluate({"q": {"a": 2}}, {"q": ["a"]}, measure).mean()) == [measure]
     with pytest.raises(MeasureError, match="cannot read the measure 'nDCG@10,XX'"):
         gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, "nDCG@10,XX")
+
+
+@pytest.mark.parametrize("name", ["nDCG", "P", "AP", "RR", "R", "RBP", "SDCG"])
+def test_cut_offs_that_no_array_can_hold_are_refused(name):
+    """nDCG@99999999999999999999 ended in an OverflowError, and SDCG@1000000000 took memory for each rank."""
+    largest = 10_000_000 if name == "SDCG" else 2**63 - 1
+    found = gradely.evaluate({"q": {"a": 1}}, {"q": ["a", "b"]}, f"{name}@{largest}")
+    assert 0 <= next(iter(found.mean().values())) <= 1
+    for k in (largest + 1, 99999999999999999999):
+        with pytest.raises(MeasureError, match=f"{name} .*at most {largest:,}; found {k}|at most 9,.*; found {k}"):
+            gradely.parse(f"{name}@{k}")

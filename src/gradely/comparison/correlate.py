@@ -401,12 +401,18 @@ class Draws(NamedTuple):
         return np.round(np.average(values[self.selection.runs][:, queries], axis=1, weights=weights), DIGITS)
 
 
+MOST_DRAWS = 1_000_000
+"""the most draws of pools, each of which keeps a number per rate and measure"""
+
+
 def check_rates(rates: Sequence[float], repeat: int, least: int, least_nonrelevant: int) -> None:
     """Raise DataError for invalid rates, numbers of draws, and minimum numbers of documents."""
     if not rates or not all(is_number(rate) and 0 < rate <= 1 for rate in rates):
         raise DataError(f"rates must be shares of the pool, above 0 and at most 1; found {', '.join(map(str, rates))}")
     if not is_whole(repeat) or repeat < 1:
         raise DataError(f"repeat must be a whole number of at least 1; found {repeat!r}")
+    if repeat > MOST_DRAWS:
+        raise DataError(f"repeat must be at most {MOST_DRAWS:,}; found {repeat}")
     for name, value in (("least", least), ("least_nonrelevant", least_nonrelevant)):
         if value < 0:
             raise DataError(

@@ -79,6 +79,8 @@ class Design(NamedTuple):
         check_alpha(self.alpha)
         if not is_whole(self.resamples) or self.resamples < 1:
             raise DataError(f"the number of resamples must be a whole number of at least 1; found {self.resamples!r}")
+        if self.resamples > tests.MOST_RESAMPLES:
+            raise DataError(f"the number of resamples must be at most {tests.MOST_RESAMPLES:,}; found {self.resamples}")
         if self.rope is not None and not (is_number(self.rope) and self.rope > 0 and isfinite(self.rope)):
             raise DataError(f"rope is the equivalence margin, a number above 0 like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))

@@ -82,6 +82,8 @@ def effect_sizes(differ: Floats) -> Floats:
         return np.where(np.any(differ != 0, axis=0), mean / np.where(lacks_spread(differ), 0.0, spread), 0.0)
 
 
+MOST_RESAMPLES = 100_000_000
+"""the most resamples: some tests keep a number of each"""
 RESAMPLES = 10_000
 """resamples of a test: the standard error of a p-value of .05 is then √(.05 · .95 / 10,000) = .002"""
 CELLS = 1 << 22

@@ -46,6 +46,8 @@ NOT_NEGATIVE = Range(" of at least 0", lambda x: x >= 0)
 POSITIVE = Range(" above 0", lambda x: x > 0)
 FROM_0_TO_1 = Range(" from 0 to 1", lambda x: 0 <= x <= 1)
 BETWEEN_0_AND_1 = Range(" between 0 and 1", lambda x: 0 < x < 1)
+MOST_RANKS = 2**63 - 1
+"""the largest cut-off, which a whole number of arrays can represent"""
 
 
 def number(meaning: str, within: Range = ANY) -> Check:
@@ -221,6 +223,11 @@ class Named(Parametric):
         if not isinstance(self.k, Integral) or not is_number(self.k) or self.k < 1:
             raise MeasureError(
                 f"the cut-off k must be a whole number of at least 1, as in {self.name}@10; found {self.k!r}"
+            )
+        if self.k > MOST_RANKS:
+            raise MeasureError(
+                f"the cut-off k of {self.name} must be at most {MOST_RANKS:,}; found {self.k!r}: leave it out for the "
+                "whole ranking"
             )
         self._set("k", int(self.k))
 

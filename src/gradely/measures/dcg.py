@@ -352,6 +352,10 @@ def expect_scaled_gains(measure: "SDCG", batch: UncertainBatch) -> Expected:
     return Expected(gain, additive(batch.places, gain, log2, measure.k), measure.norm(batch.places))
 
 
+MOST_ADDED = 10_000_000
+"""the largest cut-off of SDCG, whose norm takes memory for every rank"""
+
+
 class SDCG(ScaleBased):
     """Discounted relevance, divided by that of a ranking with the highest relevance at every rank from 1 to k.
 
@@ -372,6 +376,12 @@ class SDCG(ScaleBased):
 
     name = "SDCG"
     expectation = expect_scaled_gains
+
+    def check_parameters(self) -> None:
+        """Raise MeasureError also for a cut-off with more ranks than the norm can add up."""
+        super().check_parameters()
+        if self.k is not None and self.k > MOST_ADDED:
+            raise MeasureError(f"{self.name} adds up all ranks to the cut-off, at most {MOST_ADDED:,}; found {self.k}")
 
     def terms(self, batch: Batch) -> Array:
         """Return relevance over the top of the scale, over the discount."""
