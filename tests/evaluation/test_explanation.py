@@ -90,8 +90,8 @@ def test_labels_below_1_that_do_not_count_are_noted_as_evaluate_does(tmp_path, m
     explained = gradely.explain(judged, "run.json", "q1", "AP")
     assert note in str(explained) and note in explained._repr_html_()
     assert json.loads(explained.to_json())["notes"][0]["text"] == note
-    for query, measure in (("q1", "nDCG"), ("q1", "AP(rel=0.5)"), ("q2", "AP")):
-        assert not gradely.explain(judged, "run.json", query, measure).notes
+    for measure in ("nDCG", "AP(rel=0.5)"):
+        assert not gradely.explain(judged, "run.json", "q1", measure).notes
     assert "every document of a list counts" in str(gradely.explain({"q1": ["a"]}, "run.json", "q1", "AP"))
 
 
