@@ -518,3 +518,19 @@ SWAPPED = {
 def test_swapped_inputs_are_noticed_where_there_are_several_qrels(name):
     """Documents of all judges were joined without their labels, so that nothing looked like scores."""
     assert "if the two are swapped, qrels come first" in str(SWAPPED[name]())
+
+
+def test_stars_that_are_all_relevant_are_noted():
+    """Ratings from 1 to 5 have no 0, and binary measures count every rated item."""
+    stars = {"ann": {"a": 1, "b": 2, "c": 3}, "bob": {"a": 4, "b": 5, "d": 1}}
+    run = {"ann": ["a", "b"], "bob": ["d", "b"]}
+
+    def said(qrels, measures):
+        return [note.text for note in gradely.evaluate(qrels, run, measures).notes if note.kind == "labels"]
+
+    text = "no label is below 1, so AP, P@5 count all 6 judged documents as relevant; AP(rel=4) counts those with 4 or"
+    assert said(stars, ["AP", "nDCG", "P@5"]) == [f"{text} more"]
+    assert said(stars, ["nDCG", "AP(rel=4)", "muAP"]) == []
+    graded = {**stars, "bob": {"a": 4, "b": 5, "d": 0}}
+    few = {"ann": {"a": 1, "b": 2, "c": 3}, "bob": {"a": 2}}
+    assert said(graded, ["AP"]) == said(few, ["AP"]) == []

@@ -26,6 +26,8 @@ from gradely.tables import count_of
 FEW = 0.01
 """if the share of judged documents that are found is at most this, counting at most as many as were retrieved, ids of
 qrels and run probably do not match"""
+SCALE = 4
+"""the least number of distinct labels, none of them 0, that are taken for a scale like stars"""
 COMPARED = 10_000
 """largest number of documents of a query that are compared"""
 
@@ -195,6 +197,24 @@ labels are lower; RR(rel=0.5) counts those with 0.5 or more'
         f"labels are not whole numbers, and {counts} relevant: {below:,} of {len(positive):,} positive labels {are} "
         f"lower; {example}"
     )
+
+
+def describe_all_relevant(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
+    """Return a sentence about measures for which every judged document is relevant if labels are a scale, else None.
+
+    Ratings from 1 to 5 stars have no label below 1. Few labels are not taken for a scale: many qrels list relevant
+    documents only, with the labels 1 and 2.
+
+    >>> describe_all_relevant(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), [1, 2, 3, 4, 5], ["AP", "P@5"])
+    'no label is below 1, so AP, P@5 count all 5 judged documents as relevant; AP(rel=4) counts those with 4 or more'
+    """
+    if len(levels) < SCALE or labels.min() < 1:
+        return None
+    middle = next(level for level in levels if level > (levels[0] + levels[-1]) / 2)
+    every = count_of(len(labels), "judged document")
+    counts = f"{', '.join(names)} {'counts' if len(names) == 1 else 'count'} all {every}"
+    example = f"{names[0].split('@')[0].split('(')[0]}(rel={middle:g}) counts those with {middle:g} or more"
+    return f"no label is below {levels[0]:g}, so {counts} as relevant; {example}"
 
 
 def describe_mismatch(qrels: Qrels, run: Run, hits: Hits) -> str | None:

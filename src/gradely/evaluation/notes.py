@@ -11,7 +11,7 @@ from gradely.data.hits import EXAMPLES
 from gradely.data.ids import Bools, Ints
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
-from gradely.evaluation.likely_mistakes import describe_threshold
+from gradely.evaluation.likely_mistakes import describe_all_relevant, describe_threshold
 from gradely.measures import Measure
 from gradely.tables import count_of, plain_line
 
@@ -273,10 +273,13 @@ def note_inputs(
 
 
 def _describe_thresholds(qrels: Qrels, measures: Mapping[str, Measure]) -> str | None:
-    """Return a sentence if positive labels are below 1, and labels from 1 are relevant for some measures, else None."""
+    """Return a sentence about measures for which labels from 1 are relevant, if some labels are below, or none is."""
     by_one = [name for name, measure in measures.items() if getattr(measure, "rel", None) == 1]
     certain = qrels.possible if isinstance(qrels, UncertainQrels) else qrels
-    return describe_threshold(certain.grade, qrels.levels(), by_one) if by_one else None
+    if not by_one:
+        return None
+    given = certain.grade, qrels.levels(), by_one
+    return describe_threshold(*given) or describe_all_relevant(*given)
 
 
 def _note_excluded(evaluation: "Evaluation") -> list[Note]:
