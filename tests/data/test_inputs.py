@@ -270,7 +270,7 @@ def test_unknown_formats_and_ways_to_treat_duplicates_are_refused(read):
     for given in (labels, pd.DataFrame({"query": ["q"], "document": ["a"], "label": [1], "score": [1]}), read(labels)):
         with pytest.raises(DataError, match="no way to treat duplicates 'most': use one of error, max, sum, first"):
             read(given, duplicates="most")
-        with pytest.raises(InputError, match="no format 'jsonlines': use one of trec, .* Did you mean jsonl"):
+        with pytest.raises(InputError, match=r"no format 'jsonlines': use one of trec, .* Did you mean jsonl"):
             read(given, format="jsonlines")
 
 
