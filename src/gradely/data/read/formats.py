@@ -13,7 +13,6 @@ from gradely.data.column_roles import DOC, QUERY, Names, normalize
 from gradely.data.source import HEAD, Source, is_folder_or_pattern
 from gradely.data.table import Scores, Table
 from gradely.errors import InputError
-from gradely.settings import check_choice
 
 
 class ReadOptions(NamedTuple):
@@ -170,12 +169,6 @@ BINARY = {
 """descriptions of binary formats by their first bytes, with advice for errors"""
 PACKED = (".gz", ".bz2", ".xz", ".zst")
 """extensions of compressed files"""
-
-
-def check_format(name: str | None) -> None:
-    """Raise InputError for the name of a format that does not exist."""
-    if name is not None:
-        check_choice("format", name, FORMATS, InputError)
 
 
 def open_file(source: Source, name: str | None, options: ReadOptions) -> Contents:

@@ -13,7 +13,7 @@ from gradely.data.column_roles import ROLES, normalize
 from gradely.data.ids import LONGEST_NAME, encode
 from gradely.data.read.layout import QRELS, RUN, Layout
 from gradely.data.source import Report, Source
-from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, describe_merged
+from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, FirstRow, describe_merged
 from gradely.errors import DataError, GradelyError, InputError, clip, hint_number
 from gradely.tables import count_of
 
@@ -137,6 +137,15 @@ def scan(source: Source, layout: Layout, report: Report) -> Scan:
         if layout is RUN:
             ranks.setdefault(query, array("d")).append(to_rank(line.split(None, 4)[3]))
     return Scan(rows.values, ranks, wrong)
+
+
+def first_rows(head: bytes, most: int) -> Iterator[FirstRow]:
+    """Yield the first lines of a run, as far as the head of its file contains them."""
+    for line in head.split(b"\n", most)[:most]:
+        words = line.split()
+        if len(words) != RUN.width:  # cut off, or malformed
+            return
+        yield FirstRow(words[0].decode(errors="replace"), to_rank(words[3]), to_rank(words[4]))
 
 
 def to_rank(text: bytes) -> float:

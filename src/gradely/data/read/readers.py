@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
-from gradely.data.read.formats import Contents, ReadOptions, check_format, format_of, open_file, run_name
+from gradely.data.read.formats import FORMATS, Contents, ReadOptions, format_of, open_file, run_name
 from gradely.data.read.responses import describe_failure, results_of
 from gradely.data.source import Source, is_folder_or_pattern
 from gradely.data.table import DUPLICATES, Run, Table, TableScores
@@ -55,7 +55,8 @@ def read_qrels(
     >>> read_qrels({"q1": {"d1": 2, "d2": 0}, "q2": ["d7"]})
     Qrels(qrels: 2 queries, 3 judgments)
     """
-    check_format(format)
+    if format is not None:
+        check_choice("format", format, FORMATS, InputError)
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     if isinstance(qrels, Qrels):
         return qrels
@@ -172,7 +173,8 @@ def open_run(
     """
     while callable(run):
         run = run()
-    check_format(format)
+    if format is not None:
+        check_choice("format", format, FORMATS, InputError)
     check_choice("way to treat duplicates", duplicates, DUPLICATES)
     ranking = _open(run, format, ReadOptions("score", columns, duplicates, feature, ascending, split))
     if document_pattern is None:

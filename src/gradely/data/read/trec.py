@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from gradely.data.qrels import Qrels
 from gradely.data.read.layout import QRELS, RUN
-from gradely.data.read.lines import Values, read, read_query, to_rank
+from gradely.data.read.lines import Values, first_rows, read, read_query
 from gradely.data.source import Report, Source
 from gradely.data.table import FirstRow, IrregularText, Part, Table
 from gradely.parallel import cores
@@ -45,12 +45,8 @@ class TrecTable(Table):
         return values
 
     def first_rows(self, most: int) -> Iterator[FirstRow]:
-        """Yield the first lines, as far as the head of the file contains them."""
-        for line in self.source.head.split(b"\n", most)[:most]:
-            words = line.split()
-            if len(words) != RUN.width:  # cut off, or malformed
-                return
-            yield FirstRow(words[0].decode(errors="replace"), to_rank(words[3]), to_rank(words[4]))
+        """Return the first lines, as far as the head of the file contains them."""
+        return first_rows(self.source.head, most)
 
     def scores_of(self, query: str) -> Mapping[str, float] | None:
         """Return {document: score} of one query of a run, or None if it has none; other lines are not parsed."""
