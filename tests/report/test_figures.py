@@ -34,6 +34,14 @@ def test_every_figure_in_every_format(demo, capfd, kind, form):
     assert capfd.readouterr().out == f"{path}: {kind} of 3 runs\n"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_command_says_what_was_assumed_about_its_inputs(demo, capfd, kind):
+    """A figure has no room for notes, and the command said nothing."""
+    (demo / "relevant.csv").write_text("query,document\nq01,d001\nq02,d002\n")
+    assert cli(["plot", kind, "relevant.csv", *RUNS[:2], "-m", "AP,RR", "-o", "figure.svg"]) == 0
+    assert "relevant.csv has no label column: every row counts as relevant" in capfd.readouterr().err
+
+
 def test_the_leaderboard_has_means_and_intervals():
     compared = gradely.compare("qrels.txt", RUNS, ["AP", "RR"])
     expected = {(row[0], row[1]): row[2:7] for row in compared.runs_table().rows}

@@ -6,8 +6,9 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, Request
-from gradely.cli.output import check_output, say, write_file
-from gradely.report.charts import KINDS, Figure, plot
+from gradely.cli.output import check_output, say, say_beside, write_file
+from gradely.evaluation.result import shorten_list
+from gradely.report.charts import KINDS, Figure, figure
 from gradely.report.page import check_installed
 from gradely.tables import count_of, plain_line
 
@@ -47,8 +48,9 @@ def command(kind: Figure, *, path: str, request: Request) -> None:
         )
     data = request.read()
     with data.bar() as bar:
-        chart = plot(kind, data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
+        chart, notes = figure(kind, data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
     from gradely.comparison.charts import picture
 
     write_file(picture(chart, form), path)
     say(f"{plain_line(path)}: {kind} of {count_of(len(data.runs), 'run')}\n")
+    say_beside(shorten_list([*map(str, notes)]))

@@ -3,7 +3,7 @@
 The fields of the page's charts have fixed names, since the script of the page replaces their rows.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -15,6 +15,7 @@ from gradely.comparison.ties import TieSensitivity, tie_sensitivity
 from gradely.data.column_roles import Names
 from gradely.errors import DataError, did_you_mean
 from gradely.evaluation.evaluate import DEFAULT, Progress, ignore
+from gradely.evaluation.notes import Note
 from gradely.lazy import Chart as AltairChart
 from gradely.measures.names import MeasureLike
 from gradely.report.data import choose_cuts, measure_curves
@@ -230,20 +231,26 @@ def plot(
     much the order of tied documents changes each mean. `tau`: how similarly the measures rank the runs. The other
     parameters are those of evaluate_runs. The method `save("figure.svg")` of the chart writes it to a file.
     """
-    if kind not in KINDS:
-        raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
     common: dict[str, Any] = {"queries": queries, "judged_only": judged_only, "threads": threads, "progress": progress}
     common |= {"columns": columns, "duplicates": duplicates, "document_pattern": document_pattern}
     common |= {"exclude": exclude, "exclude_self": exclude_self, "empty": empty, "weights": weights}
-    chart: AltairChart
-    if kind == "ties":
-        chart = ties_chart(tie_sensitivity(qrels, runs, measures, **common))
-        return chart
-    scored = common | {"ties": ties, "precision": precision, "seed": seed}
-    if kind == "tau":
-        return correlate(qrels, runs, measures, **scored).chart()
-    chart = COMPARED[kind](compare(qrels, runs, measures, **scored))
+    chart, _ = figure(kind, qrels, runs, measures, ties=ties, precision=precision, seed=seed, **common)
     return chart
+
+
+def figure(kind: Figure, qrels: Any, runs: Any, measures: Any, **options: Any) -> tuple[AltairChart, Sequence[Note]]:
+    """Return a figure with the notes of the result that it shows."""
+    if kind not in KINDS:
+        raise DataError(f"no figure {kind!r}: use one of {', '.join(KINDS)}.{did_you_mean(kind, KINDS)}")
+    if kind == "ties":  # whose policies are all of them, in double precision
+        common = {name: value for name, value in options.items() if name not in ("ties", "precision", "seed")}
+        sensitivity = tie_sensitivity(qrels, runs, measures, **common)
+        return ties_chart(sensitivity), sensitivity.notes
+    if kind == "tau":
+        correlation = correlate(qrels, runs, measures, **options)
+        return correlation.chart(), correlation.notes
+    comparison = compare(qrels, runs, measures, **options)
+    return COMPARED[kind](comparison), comparison.notes
 
 
 def leaderboard_chart(comparison: Comparison) -> Any:
