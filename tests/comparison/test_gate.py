@@ -478,6 +478,14 @@ def test_limits_on_the_command_line(demo, capfd):
     assert found["passed"] is False and len(found["losers"]["P@5"]) == 10
 
 
+def test_the_first_scores_are_saved_with_notes_on_their_inputs(demo, capfd):
+    """They say what is compared later, and notes are not saved."""
+    (demo / "relevant.csv").write_text("query,document\nq01,d001\nq99,d002\n")
+    assert cli(["gate", "relevant.csv", "popular.run", "--save", "old.json", "-m", "AP"]) == 0
+    err = capfd.readouterr().err
+    assert "relevant.csv has no label column: every row counts as relevant" in err and "q99" in err
+
+
 def test_scores_are_saved_where_the_gate_passes_and_only_there(demo, capfd):
     assert call("lexical.run", "--save", "old.json", "-m", "AP") == 0
     assert capfd.readouterr().out == "old.json: the scores of lexical; nothing was compared\n"

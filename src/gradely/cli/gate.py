@@ -7,7 +7,7 @@ import click
 
 from gradely.cli import options
 from gradely.cli.options import FILE, InputOptions, Request, choose_measures, show_progress
-from gradely.cli.output import OutputOptions, check_output, say, write_file, write_result
+from gradely.cli.output import OutputOptions, check_output, say, say_beside, write_file, write_result
 from gradely.cli.suite import files_of, open_suite, sizes_of
 from gradely.comparison.gate import Gate, find_saved, gate, keep_scores
 from gradely.comparison.suite import read_suite, suite
@@ -15,6 +15,7 @@ from gradely.comparison.suite_gate import SuiteGate
 from gradely.comparison.tests import ALONE, CORRECTIONS, RESAMPLES
 from gradely.comparison.verdicts import UNDECIDED, Verdicts, check_floors, check_limits
 from gradely.errors import InputError
+from gradely.evaluation.result import shorten_list
 from gradely.measures.names import parse
 from gradely.settings import Correction, Undecided
 from gradely.tables import plain_line
@@ -193,6 +194,7 @@ def gate_on_runs(
             scores = keep_scores(data.qrels, run, data.measures, progress=bar, judge=labels, **request.keywords)
         write_file(scores.text().encode(), path)
         say(f"{plain_line(path)}: the scores of {plain_line(scores.name)}; nothing was compared\n")
+        say_beside(shorten_list([*map(str, scores.notes)]))
         return None
     kept = names if measures or baseline is not None or files.save else None
     with data.bar() as bar:
