@@ -10,6 +10,7 @@ import pytest
 
 import gradely
 from gradely import InputError
+from gradely.cli.main import run as cli
 from tests.data.test_formats import PREDICTIONS, QRELS, RUN, frame, values
 from tests.shared_data import DATA, needs, runs
 
@@ -534,3 +535,19 @@ def test_stars_that_are_all_relevant_are_noted():
     graded = {**stars, "bob": {"a": 4, "b": 5, "d": 0}}
     few = {"ann": {"a": 1, "b": 2, "c": 3}, "bob": {"a": 2}}
     assert said(graded, ["AP"]) == said(few, ["AP"]) == []
+
+
+def test_what_is_written_for_people_and_judges_says_what_was_assumed(tmp_path, capfd):
+    """Queries to judge, and merged qrels, are not tables: their notes stand beside them."""
+    for name, content in (("a.json", UNLABELLED), ("b.json", LABELS), ("run.json", TERRIER)):
+        (tmp_path / name).write_text(json.dumps(content))
+    unlabelled, labels, scores = (str(tmp_path / name) for name in ("a.json", "b.json", "run.json"))
+    assert cli(["judges", "--qrels", unlabelled, "--qrels", labels, "--merge", "mean"]) == 0
+    out, err = capfd.readouterr()
+    assert out.startswith("q0 0 d1 1\nq0 0 d2 0.5\n") and "no label column: every row counts as relevant" in err
+    assert (
+        gradely.judges({"a": UNLABELLED, "b": LABELS}).merge("mean").notes[-1].startswith("qrels has no label column")
+    )
+    assert cli(["sample", labels, scores, "-n", "5", "--pool", str(tmp_path / "pool.csv")]) == 0
+    out, err = capfd.readouterr()
+    assert len(out.split()) == 5 and "'docno' is read as the document, and not 'docid'" in err

@@ -55,6 +55,6 @@ def command(
         write_file(render(drawn.pool_table(), "csv").encode(), pool)
     if output.form == "table":
         write(drawn.text(), output.path)
-        say_beside([drawn.summary()])
+        say_beside([drawn.summary(), *map(str, drawn.notes)])
     else:
         write_result(drawn, output)

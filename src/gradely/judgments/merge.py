@@ -44,7 +44,7 @@ def merge(qrels: Mapping[str, Qrels], how: str | None = None, fill: str | None =
     for query, doc, label in zip(queries, together.docs, merged.tolist(), strict=True):
         table[together.queries[query]][doc] = label
     result = Qrels.of(table, "merged qrels")
-    result.notes = notes
+    result.notes = [*notes, *dict.fromkeys(text for one in qrels.values() for text in one.notes)]
     return result
 
 
