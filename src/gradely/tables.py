@@ -177,8 +177,12 @@ class Table(NamedTuple):
 
 
 def show_number(number: float, digits: int = 4) -> str:
-    """Return a number with this many decimals, or in scientific notation (1.2346e+20) if it is very large."""
-    return f"{number:.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
+    """Return a number with this many decimals, or in scientific notation if it is very large; zero has no sign.
+
+    >>> show_number(0.25), show_number(-0.00001), show_number(1.23456e20)
+    ('0.2500', '0.0000', '1.2346e+20')
+    """
+    return f"{number:z.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
 
 
 def plain_cell(cell: Cell) -> str | float | None:

@@ -409,7 +409,7 @@ class Gate(Verdicts):
     def summary(self) -> str:
         """Return the verdict in a sentence, and the measures that depend on the labels of unjudged documents."""
         told = [
-            f"the drop of {change.measure} is between {change.holes_low:+.4f} and {change.holes_high:+.4f}, "
+            f"the drop of {change.measure} is between {change.holes_low:+z.4f} and {change.holes_high:+z.4f}, "
             f"the limit is {change.limit:g}"
             for change in self.changes
             if change.open

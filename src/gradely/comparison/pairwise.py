@@ -644,7 +644,7 @@ class Matrix(Result):
         rows = [
             [
                 name,
-                *(None if np.isnan(x) else f"{x:+.4f}{'*' if sure else ''}" for x, sure in zip(*columns, strict=True)),
+                *(None if np.isnan(x) else f"{x:+z.4f}{'*' if sure else ''}" for x, sure in zip(*columns, strict=True)),
             ]
             for name, *columns in zip(self.names, self.difference.tolist(), self.significant.tolist(), strict=True)
         ]

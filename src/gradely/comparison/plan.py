@@ -120,7 +120,7 @@ class Plan(Result):
         row = self.rows[0]
         pair, queries = f"{row.first} and {row.second}", count_of(self.queries, "query")
         if row.deviation == 0:
-            same = "have the same value" if row.difference == 0 else f"differ by the same, {row.difference:+.4f},"
+            same = "have the same value" if row.difference == 0 else f"differ by the same, {row.difference:+z.4f},"
             return f"By {row.measure}, {pair} {same} on every query: nothing can be planned."
         found = (
             f"{queries} cannot detect any difference between {pair} with power {self.power:g}"
@@ -129,7 +129,7 @@ class Plan(Result):
             f"{row.detectable:.4f}"
         )
         needed = self._say_needed(row.queries_needed, row.needed_low, row.needed_high)
-        parts = [found, f"their observed difference, {row.difference:+.4f}, needs {needed}"]
+        parts = [found, f"their observed difference, {row.difference:+z.4f}, needs {needed}"]
         if self.difference is not None:
             needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
             parts.append(

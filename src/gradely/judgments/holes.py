@@ -274,10 +274,10 @@ class Holes(Result):
 def _say_pair(pair: OpenPair) -> str:
     """Return the beginning of a sentence that says which of two runs is better, or that the pair is undecided."""
     if not pair.decided:
-        now = f"{pair.a} - {pair.b} is {pair.difference:+.4f} by {pair.measure}"
+        now = f"{pair.a} - {pair.b} is {pair.difference:+z.4f} by {pair.measure}"
         if not pair.exact:
-            return f"Undecided: {now}, and never outside {pair.low:+.4f} to {pair.high:+.4f}, whatever"
-        return f"Undecided: {now}, and between {pair.low:+.4f} and {pair.high:+.4f} depending on"
+            return f"Undecided: {now}, and never outside {pair.low:+z.4f} to {pair.high:+z.4f}, whatever"
+        return f"Undecided: {now}, and between {pair.low:+z.4f} and {pair.high:+z.4f} depending on"
     if max(abs(pair.low), abs(pair.high)) <= SAME:
         return f"{pair.a} and {pair.b} are equal by {pair.measure}, whatever"
     better, worse = (pair.a, pair.b) if pair.low > 0 else (pair.b, pair.a)
