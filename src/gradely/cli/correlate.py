@@ -16,7 +16,7 @@ def selection_options(command: options.Command) -> options.Command:
     return options.add_options(
         command,
         options.choice("--topics", TOPICS, "all", f"Queries to use; few-high: {TOPICS['few-high']}."),
-        click.option("--level", type=float, help="Level k of --topics few-high.  [default: the highest]"),
+        click.option("--level", type=float, metavar="K", help="Level K of --topics few-high.  [default: the highest]"),
         click.option("--min-quartile", is_flag=True, help="Drop runs below the first quartile of AP."),
     )
 

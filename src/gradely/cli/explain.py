@@ -39,11 +39,13 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
 @click.option(
     "--depth",
     type=click.IntRange(min=1),
+    metavar="N",
     help=f"Number of documents to show, from the top.  [default: {LONG} in a table, all in other formats]",
 )
 @click.option(
     "--orders",
     type=click.IntRange(0, MOST_ORDERS),
+    metavar="N",
     help="Show each order of the tied documents that matter with its value, if there are at most this many.  "
     f"[default: {FEW_ORDERS}]",
 )

@@ -285,56 +285,20 @@ def split_names(text: str) -> list[str]:
 
 
 GROUPS = {
-    "Measures": ("measures", "measure", "control", "relatives", "differences"),
-    "Judges": ("judge", "target", "slope", "paths", "raters", "how", "fill"),
-    "Unjudged documents": ("listed", "simulate", "labels", "top", "deepest", "holes"),
-    "Tests": (
-        *(
-            "groups",
-            "baseline",
-            "baselines",
-            "collections",
-            "drops",
-            "margins",
-            "minimum",
-            "strict",
-            "undecided",
-            "difference",
-            "power",
-            "test",
-            "correction",
-            "family",
-            "alpha",
-        ),
-        *("rope", "simultaneous", "resamples"),
-    ),
-    "Ties and queries": (
-        *("n", "ties", "queries", "only", "by", "judged_only", "exclude", "exclude_self", "empty", "weights"),
-        *("topics", "level", "min_quartile", "rates"),
-        *("repeat", "least", "least_nonrelevant", "seed", "samples", "precision"),
-    ),
-    "Input": (
-        *("columns", "duplicates", "subtopics", "subtopic_weights", "queries_text", "docs_text", "qrels_format"),
-        *("run_format", "features", "ascending"),
-        *("document_pattern", "split", "virtual", "graded_by", "levels", "qrels_feature", "threads"),
-    ),
-    "Output": (
-        *(
-            "path",
-            "form",
-            "digits",
-            "per_query",
-            "worst",
-            "best",
-            "sort",
-            "against",
-            "depth",
-            "orders",
-            "pairs",
-            "influence",
-        ),
-        *("by_query", "figure", "page", "pool", "title", "summary", "junit", "save", "safe_csv", "help"),
-    ),
+    title: tuple(names.split())
+    for title, names in {
+        "Measures": "measures measure control relatives differences",
+        "Judges": "judge target slope paths raters how fill",
+        "Unjudged documents": "listed simulate labels top deepest",
+        "Tests": "groups baseline baselines collections drops margins minimum strict undecided difference power test"
+        " correction family alpha rope simultaneous resamples",
+        "Ties and queries": "n ties queries only by judged_only exclude exclude_self empty weights topics level"
+        " min_quartile rates repeat least least_nonrelevant seed samples precision",
+        "Input": "columns duplicates subtopics subtopic_weights queries_text docs_text qrels_format run_format features"
+        " ascending document_pattern split virtual graded_by levels qrels_feature threads",
+        "Output": "path form digits per_query worst best sort against depth orders pairs influence holes by_query"
+        " figure page pool title summary junit save safe_csv help",
+    }.items()
 }
 """the groups of options in the help of every command, most used first"""
 
@@ -581,7 +545,9 @@ judge = click.option(
     help="Labels of a judge, such as a language model, for more queries than people judged; both are combined as in "
     "`gradely estimate`.",
 )
-alpha = click.option("--alpha", type=float, default=0.05, show_default=True, help="Significance level.")
+alpha = click.option(
+    "--alpha", type=float, metavar="LEVEL", default=0.05, show_default=True, help="Significance level."
+)
 holes = click.option(
     "--holes",
     is_flag=True,
@@ -629,7 +595,7 @@ RUN_INPUTS = (
         help="Column names of tables, if they are unusual: query=uid,document=iid,label=r,score=est. label= means "
         "that there are no labels and every row is relevant.",
     ),
-    click.option("--split", help="The split to read from MTEB predictions, like test or default/test."),
+    click.option("--split", metavar="NAME", help="The split to read from MTEB predictions, like test or default/test."),
     click.option(
         "--document-pattern",
         metavar="REGEX",

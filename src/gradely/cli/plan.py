@@ -13,9 +13,16 @@ from gradely.comparison.plan import PLANNED, POWER, plan
 @options.command("plan")
 @options.measures
 @click.option("--baseline", "baselines", multiple=True, metavar="RUN", help="Plan for pairs with this run; repeatable.")
-@click.option("--difference", type=float, help="Also show how many queries it takes to detect this difference.")
 @click.option(
-    "--power", type=float, default=POWER, show_default=True, help="Probability of detecting a true difference."
+    "--difference", type=float, metavar="D", help="Also show how many queries it takes to detect this difference."
+)
+@click.option(
+    "--power",
+    type=float,
+    metavar="P",
+    default=POWER,
+    show_default=True,
+    help="Probability of detecting a true difference.",
 )
 @options.alpha
 @options.choice(

@@ -14,6 +14,7 @@ from gradely.comparison.correlate import LEAST, LEAST_NONRELEVANT, POOLS, RATES,
 @options.measures
 @click.option(
     "--rates",
+    metavar="SHARES",
     default=",".join(map(str, RATES)),
     show_default=True,
     callback=options.read_numbers,

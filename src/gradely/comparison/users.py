@@ -229,7 +229,7 @@ class UserRegions(Records):
     def tables(self) -> list[Table]:
         """Return one row per run, and for two levels also one row per interval of shares."""
         names = [f"only level {level:g}" for level in self.levels]
-        header = ["run", *names, "all alike", "best for", *(["low", "high"] if self.intervals else [])]
+        header = ["run", *names, "equal shares", "best for", *(["low", "high"] if self.intervals else [])]
         means = self.parts.means(populations.corners(len(self.levels))).T.tolist()
         rows: list[list[Cell]] = [
             [run, *(x for x in (*mean, share, *ends) if x is not None)]
