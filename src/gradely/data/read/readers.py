@@ -137,7 +137,8 @@ def read_run(
     become one document with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and
     `ascending` is true if low values are best. `split`, such as test or default/test, chooses one of the splits in
     predictions of MTEB. `document_pattern`, a regular expression like "^(.*)#", turns passages into documents: the
-    match of its group in the name of a passage is the document, which has the score of its best passage.
+    match of its group in the name of a passage is the document, which has the score of its best passage. TREC and JSON
+    files are read at once, CSV, Parquet and dataframes when their scores are needed.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
