@@ -270,6 +270,18 @@ def test_an_interval_in_a_sentence_leaves_out_0_where_the_corrected_p_is_below_a
         assert tested.corrected_interval(0, 0) == pytest.approx((wide.low, wide.high))
 
 
+@pytest.mark.parametrize(("correction", "tests"), [("bonferroni", [6] * 6), ("holm", [6, 5, 4, 3, 2, 1])])
+def test_an_interval_is_corrected_in_full_where_the_corrected_p_is_cut_at_1(correction, tests):
+    """Beside a p of .9, which six tests made 1 and not 5.4, the interval was hardly wider than an uncorrected one."""
+    tested = pairwise(runs_at(0.5, 0.5, 0.5, 0.5, seed=4), correction=correction)
+    order = np.argsort(tested.p[0])
+    factors = np.maximum.accumulate(tested.p[0][order] * tests) / tested.p[0][order]
+    assert tested.adjusted[0].max() == 1 and tested.p[0].max() < 1
+    for pair, factor in zip(order.tolist(), factors.tolist(), strict=True):
+        wide = stats.ttest_1samp(tested.by_query(0)[:, pair], 0).confidence_interval(1 - 0.05 / factor)
+        assert tested.corrected_interval(0, pair) == pytest.approx((wide.low, wide.high))
+
+
 def test_p_values_that_are_too_small_for_a_double_have_an_interval():
     """With thousands of queries p is 0, and α was divided by 0 / 0: the sentence had no interval."""
     values = runs_at(0.5, 0.2, 0.35, queries=6000, noise=0.05)

@@ -1,6 +1,6 @@
 """All pairs of runs by all measures: difference, interval, test, effect size and wins."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf, isfinite
@@ -36,6 +36,7 @@ from gradely.comparison.tests import (
     effect_sizes,
     joint_p_values,
     least_p_values,
+    multiply,
     pair_with_baselines,
     replace_test,
 )
@@ -265,10 +266,12 @@ class Pairwise:
 
     def correct(self, p: Floats, correction: str | None = None) -> Floats:
         """Return p-values [measures, pairs] corrected over their family."""
-        correction = correction or str(self.design.correction)
+        return self._by_family(p, adjust, correction or str(self.design.correction))
+
+    def _by_family(self, p: Floats, correct: Callable[[Floats, str], Floats], correction: str) -> Floats:
         if self.design.family == "all":
-            return adjust(p.ravel(), correction).reshape(p.shape)
-        return np.stack([adjust(row, correction) for row in p])
+            return correct(p.ravel(), correction).reshape(p.shape)
+        return np.stack([correct(row, correction) for row in p])
 
     @cached_property
     def significant(self) -> Bools:
@@ -377,12 +380,18 @@ class Pairwise:
         return float(low[0]), float(high[0])
 
     def _share_of_alpha(self, measure: int, pair: int) -> float:
-        """Return the share of alpha that the correction leaves to a pair: p by corrected p, or Bonferroni's if p is 0.
+        """Return the share of alpha that the correction leaves to a pair: 1 by its factor, or Bonferroni's if p is 0.
 
+        The factor counts in full where the corrected p is cut at 1: else these intervals would be hardly corrected.
         With thousands of queries, p can be smaller than any positive double.
         """
-        adjusted = self.adjusted[measure, pair]
-        return float(self.p[measure, pair] / adjusted) if adjusted > 0 else 1 / self.family_size
+        multiplied = self._multiplied[measure, pair]
+        return float(self.p[measure, pair] / multiplied) if multiplied > 0 else 1 / self.family_size
+
+    @cached_property
+    def _multiplied(self) -> Floats:
+        """The p-values times the factors of the correction."""
+        return self._by_family(self.p, multiply, str(self.design.correction))
 
     @cached_property
     def _tukey_reaches(self) -> list[float]:

@@ -462,18 +462,27 @@ def adjust(p: Any, correction: str = "holm") -> Floats:
     >>> adjust([0.01, 0.02, 0.04], "holm").tolist() == [3 * 0.01, 2 * 0.02, 0.04]
     True
     """
+    return np.minimum(1.0, multiply(p, correction))
+
+
+def multiply(p: Any, correction: str) -> Floats:
+    """Return p-values times the factors of a correction, which may exceed 1.
+
+    >>> multiply([0.4, 0.7], "bonferroni").tolist()
+    [0.8, 1.4]
+    """
     check_choice("correction", correction, CORRECTIONS)
     raw: Floats = np.asarray(p, np.float64)
     if correction == "none" or not len(raw):
         return raw
     if correction == "bonferroni":
-        return np.minimum(1.0, raw * len(raw))
+        return raw * len(raw)
     order, steps = np.argsort(raw), np.arange(len(raw), 0, -1)
     out = np.empty_like(raw)
     if correction == "holm":
-        out[order] = np.minimum(1.0, np.maximum.accumulate(raw[order] * steps))
+        out[order] = np.maximum.accumulate(raw[order] * steps)
     else:
-        out[order[::-1]] = np.minimum(1.0, np.minimum.accumulate(raw[order[::-1]] * len(raw) / steps))
+        out[order[::-1]] = np.minimum.accumulate(raw[order[::-1]] * len(raw) / steps)
     return out
 
 
