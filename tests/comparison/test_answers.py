@@ -491,7 +491,36 @@ def test_runs_that_differ_on_too_few_queries_cannot_be_told_apart(test):
     (note,) = note_tests(tested)
     about = "about " if test == "tukey" else ""
     assert note.text.startswith(f"the smallest possible p-value, {about}.12, is not below α: ")
-    assert note_tests(pairwise(RARELY)) == []  # t has no least p-value
+    assert note_tests(pairwise(RARELY)) == []  # the least p-value of t is .044
+
+
+@pytest.mark.parametrize(("differ", "least"), [(1, 0.343), (2, 0.168), (3, 0.081), (4, 0.037)])
+def test_t_cannot_tell_runs_apart_that_tie_on_nearly_all_queries(differ, least):
+    """With equal differences beside zeros t is largest; it said nothing, however few queries differed."""
+    values = np.zeros((10, 2))
+    values[:differ, 0] = [0.5, 0.3, 0.4, 0.2][:differ]
+    tested = pairwise(values)
+    largest = np.where(np.arange(10) < differ, 0.5, 0.0)
+    assert tested.least[0, 0] == pytest.approx(stats.ttest_1samp(largest, 0).pvalue)
+    assert tested.least[0, 0] == pytest.approx(least, abs=0.001) and tested.least[0, 0] < tested.p[0, 0] + 1e-12
+    assert [note.kind for note in note_tests(tested)] == ["coarse"] * (differ < 4)
+    gate = gradely.gate({f"q{i}": {"d": 1} for i in range(10)}, *_lose(differ), ["RR"], max_drop=0)
+    assert ("coarse" in [note.kind for note in gate.notes]) == (differ < 3)  # one-sided
+
+
+def _lose(count):
+    """Return a new run that loses by half on some of ten queries, and the old one."""
+    return {f"q{i}": ["x", "d"] if i < count else ["d"] for i in range(10)}, {f"q{i}": ["d"] for i in range(10)}
+
+
+def test_weights_make_equal_differences_unequal_and_t_defined():
+    """It said that p cannot get below α beside one that was, and gave the draws of a test that is not performed."""
+    weights = np.array([1.5, 1.0, 0.5, 1.0, 1.0])
+    values = np.tile([0.5, 0.4], (5, 1))
+    tested = Pairwise(values[None], values.mean(axis=0)[None], ["a", "b"], ["AP"], Design().settle(), weights=weights)
+    assert tested.significant.all() and note_tests(tested) == []
+    few = pairwise(runs_at(0.5, 0.4, queries=4), test="bootstrap", resamples=19)
+    assert [note.kind for note in note_tests(few)] == ["few"] and few.significant.all()
 
 
 def test_some_pairs_differ_on_too_few_queries():

@@ -233,13 +233,17 @@ def test_the_least_p_value_by_hand():
     assert least("randomization") == least("wilcoxon") == [2 / 2**3, 2 / 2**1, 2 / 2**4, 1.0]
     assert least("randomization", 4) == [0.25, 1.0, 0.2, 1.0]  # one of 4 draws and the observed one
     assert least("tukey") == [1 / 6**3] * 3 + [1.0]  # 4 queries have 3 · 2 places for the best and the worst run
-    assert least("t") == [0.0] * 3 + [1.0] and least("bootstrap") == [0.001] * 3 + [1.0]
+    equal = [stats.ttest_1samp([1] * k + [0] * (5 - k), 0).pvalue for k in (3, 1, 4)]  # beside zeros
+    assert least("t") == pytest.approx([*equal, 1.0]) and least("bootstrap") == [0.001] * 3 + [1.0]
 
 
 def test_the_least_p_value_without_spread_is_that_of_the_exact_test():
     values = np.array([[0.5, 0.4, 0.1], [0.6, 0.5, 0.5], [0.7, 0.6, 0.6]])
-    assert tests.least_p_values(values, "t", all_pairs(3), 99).tolist() == [2 / 2**3, 0.0, 0.0]
-    assert tests.least_p_values(values, "bootstrap", all_pairs(3), 99).tolist() == [2 / 2**3, 0.01, 0.01]
+    once = stats.ttest_1samp([1, 0, 0], 0).pvalue  # the last two runs differ on one query
+    for test in ("t", "bootstrap"):  # of three queries, t replaces the bootstrap, and nothing is drawn
+        assert tests.least_p_values(values, test, all_pairs(3), 99) == pytest.approx([2 / 2**3, 0.0, once])
+    values = np.vstack([values, values[1:]])
+    assert tests.least_p_values(values, "bootstrap", all_pairs(3), 99).tolist() == [2 / 2**5, 0.01, 0.01]
 
 
 def test_five_queries_are_enough_for_the_bootstrap():

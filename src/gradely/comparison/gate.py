@@ -19,7 +19,16 @@ from gradely.comparison.plan import POWER, detectable_effect, queries_needed
 from gradely.comparison.regression import JudgedMeans, Sample, regress
 from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
-from gradely.comparison.tests import ALONE, CORRECTIONS, DRAWN, RESAMPLES, TESTS, p_of_differences, round_off
+from gradely.comparison.tests import (
+    ALONE,
+    CORRECTIONS,
+    DRAWN,
+    RESAMPLES,
+    TESTS,
+    least_tails,
+    p_of_differences,
+    round_off,
+)
 from gradely.comparison.verdicts import (
     Change,
     Floor,
@@ -658,12 +667,13 @@ def decide(
         mean = np.stack([regress(one, "like", slope).mean for one in (newer, older)], axis=1)
         judged = regress(fallen, "like", slope)
     pairwise = Pairwise(values, mean, names, list(limits), design, bounds, weights)
-    changes = _changes(pairwise, limits, _drops(pairwise, limits, judged), strict=strict, undecided=undecided)
+    with_judge, drops = judged is not None, _drops(pairwise, limits, judged)
+    changes = _changes(pairwise, limits, drops, judged=with_judge, strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes if _is_news(note, new)),
-        *_note_tests(pairwise, limits),
+        *_note_tests(pairwise, limits, judged=with_judge),
         *_note_power(changes, len(queries), pairwise),
     ]
     return Gate(changes, pairwise, queries, new, strict, undecided, notes, judged)
@@ -746,7 +756,7 @@ def _cut(pairwise: Pairwise, ends: Intervals) -> Intervals:
 
 
 def _changes(
-    pairwise: Pairwise, limits: dict[str, float], drops: Drops, *, strict: bool, undecided: str
+    pairwise: Pairwise, limits: dict[str, float], drops: Drops, *, judged: bool, strict: bool, undecided: str
 ) -> list[Change]:
     """Return the change and the verdict of each measure."""
     design, queries = pairwise.design, pairwise.values.shape[1]
@@ -754,7 +764,7 @@ def _changes(
     p_values = [drops.worse.tolist(), adjusted.tolist(), drops.within.tolist()]
     p_values = p_values if queries > 1 else [[None] * len(limits)] * 3
     columns = zip(to_optional(drops.low), to_optional(drops.high), *p_values, drops.losses.tolist(), strict=True)
-    changes, (_, coarse) = [], _find_coarse(pairwise, limits)
+    changes, (_, coarse) = [], _find_coarse(pairwise, limits, judged=judged)
     for m, ((measure, limit), numbers) in enumerate(zip(limits.items(), columns, strict=True)):
         new, old = pairwise.means[m].tolist()
         drop, deviation = float(drops.size[m]), float(drops.deviation[m])
@@ -795,12 +805,12 @@ def _what_it_takes(
     return detectable, needed and max(needed, least)
 
 
-def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
+def _note_tests(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -> list[Note]:
     """Return notes on tests that are not performed, are replaced, or can never be significant."""
     notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few", "spreadless")]
     if pairwise.values.shape[1] < 2:
         return notes
-    least, coarse = _find_coarse(pairwise, limits)
+    least, coarse = _find_coarse(pairwise, limits, judged=judged)
     count = int(np.count_nonzero(coarse))
     p = format_p(least[coarse].min(initial=1.0), pairwise.design.alpha)
     text = (
@@ -810,15 +820,17 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float]) -> list[Note]:
     return [*notes, Note("coarse", count, len(limits), text)] if count else notes
 
 
-def _find_coarse(pairwise: Pairwise, limits: dict[str, float]) -> tuple[Floats, Bools]:
+def _find_coarse(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -> tuple[Floats, Bools]:
     """Return the smallest possible p-values [measures], and which are not below alpha once they are corrected.
 
-    A measure by which both runs are the same is not among these, since nothing is to be shown there.
+    A measure by which both runs are the same is not among these, since nothing is to be shown there. With a judge,
+    whose labels move drops on all queries, t has no smallest p-value.
     """
     design, beyond = pairwise.design, _beyond(pairwise, limits)
     drawn = {"randomization": 1 / (2 * design.resamples + 2), "bootstrap": 1 / (design.resamples + 1)}
-    signs = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in BY_SIGNS else 0.0
-    least = np.maximum(signs, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
+    exact = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in BY_SIGNS else 0.0
+    exact = least_tails(beyond) if pairwise.test == "t" and not judged and len(beyond) > 1 else exact
+    least = np.maximum(exact, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
     moves = np.array([np.any(round_off(table[:, 1] - table[:, 0], table)) for table in pairwise.values])
     return least, np.asarray(moves & (pairwise.correct(least[:, None])[:, 0] >= design.alpha))
 

@@ -292,7 +292,7 @@ class Pairwise:
     def least(self) -> Floats:
         """The smallest possible uncorrected p-values, given the number of queries on which the runs differ."""
         test, resamples = self.design.test, self.design.resamples
-        return np.stack([least_p_values(table, test, self.pairs, resamples) for table in self.values])
+        return np.stack([least_p_values(table, test, self.pairs, resamples) for table in self.weighed])
 
     @cached_property
     def differences(self) -> Floats:

@@ -359,18 +359,34 @@ def least_p_values(values: Floats, test: str, pairs: Pairs, resamples: int) -> F
     """Return the smallest possible p-value of each pair, if all its differences had the same sign.
 
     Only queries on which the runs differ count. Each has two signs; for tukey, its best and worst run can be any
-    ordered pair of runs. The p-values of t have no lower bound, and those of the bootstrap only that of the draws.
+    ordered pair of runs. The p-values of t have a lower bound if the runs tie on some queries, and those of the
+    bootstrap have that of the draws.
     """
+    test = replace_test(test, len(values))
     drawn = 1 / (resamples + 1) if test in DRAWN else 0.0
     differ = differences(values, pairs)
     if test == "tukey":
         runs, spread = values.shape[1], np.count_nonzero(np.ptp(values, axis=1) > 10.0**-DIGITS)
         exact = np.full(len(pairs), float(runs * (runs - 1)) ** (1 - spread))
-    elif replace_test(test, len(values)) in BY_SPREAD:
-        exact = np.where(lacks_spread(differ), 2.0 ** (1 - len(values)), 0.0)
+    elif test in BY_SPREAD:
+        least = 2 * least_tails(differ) if test == "t" else 0.0
+        exact = np.where(lacks_spread(differ), 2.0 ** (1 - len(values)), least)
     else:
         exact = 2.0 ** (1.0 - np.count_nonzero(differ, axis=0))
     return np.where(np.any(differ != 0, axis=0), np.clip(exact, drawn, 1.0), 1.0)
+
+
+def least_tails(differ: Floats) -> Floats:
+    """Return the smallest one-sided p-value of t that each column can have, given how many of its differences are 0.
+
+    Of n differences, k equal ones beside zeros have the largest t, which is √(k (n - 1) / (n - k)).
+
+    >>> least_tails(np.array([[0.1, 0.1], [0.0, 0.1], [0.0, 0.2]])).round(3).tolist()  # t = 1 with 2 degrees of freedom
+    [0.211, 0.0]
+    """
+    queries, nonzero = len(differ), np.count_nonzero(differ, axis=0)
+    t = np.sqrt(nonzero * (queries - 1) / np.maximum(queries - nonzero, 1))
+    return np.where(nonzero < queries, t_tail(t, queries - 1), 0.0)
 
 
 def check_values(values: Any) -> Floats:
