@@ -128,6 +128,49 @@ def test_signed_ranks_that_contradict_the_mean_decide_nothing():
         assert "its signed ranks say the opposite of its mean" in made.summary()
 
 
+def test_signed_ranks_that_favour_neither_side_are_not_said_to_contradict_the_mean():
+    """Ranks 1 and 2 against rank 3: p is .62 on both sides."""
+    made = decided([0.4, 0.38, 0.63], [0.5] * 3, 0.0, test="wilcoxon")
+    (change,) = made.changes
+    assert change.drop > 0 and change.p == change.p_not_worse == 0.625
+    assert "opposite" not in made.summary() and "interval of the drop" in made.summary()
+
+
+@pytest.mark.parametrize(
+    ("new", "limit", "design", "words"),
+    [
+        ([0.3, 0.31, 0.29, 0.3], 0.0, {"test": "wilcoxon"}, "+.190 … +.210, but p .062; deciding takes about 5 "),
+        ([0.3, 0.31, 0.29, 0.3], 0.25, {"test": "randomization"}, "+.190 … +.210, but p .062; deciding"),
+        ([0.4, 0.25, 0.5, 0.25], 0.0, {"measures": ("RR", "AP")}, "+.006 … +.294, but corrected p .092; deciding"),
+        ([0.4, 0.25, 0.55, 0.25], 0.0, {}, "−.031 … +.306; deciding"),
+    ],
+)
+def test_an_undecided_drop_whose_interval_leaves_its_limit_out_has_its_p_value(new, limit, design, words):
+    """The sentence called a drop undecided beside an interval by another test, or without correction."""
+    made = decided(new, [0.5] * 4, limit, **design)
+    assert made.verdict == "undecided" and words in made.summary()
+
+
+def test_measures_that_fail_undecided_are_named_beside_those_that_are_worse():
+    new = np.array([[0.3, 0.9, 0.1], [0.31, 0.1, 0.9], [0.29, 0.8, 0.2], [0.3, 0.1, 0.9], [0.32, 0.3, 0.6]])
+    for measures, words in ((2, "; AP is undecided, which fails, too."), (3, "; AP and P@5 are undecided, which fa")):
+        values = (new[:, :measures], np.full((5, measures), 0.5))
+        names = ("RR", "AP", "P@5")[:measures]
+        assert words in decided(*values, 0.0, names, undecided="fail").summary()
+        assert "undecided" not in decided(*values, 0.0, names).summary()
+
+
+def test_the_interval_of_a_weighted_drop_leaves_the_limit_out_where_its_p_value_is_below_alpha():
+    """The test is of weighted drops minus limits, and the interval was of weighted drops."""
+    rng = np.random.default_rng(4)
+    queries = {f"q{i}": {"d": 1} for i in range(9)}
+    for _ in range(40):
+        weights = dict(zip(queries, rng.choice([1.0, 2.0, 9.0], 9).tolist(), strict=True))
+        new, old = (at(*rng.integers(1, 4, 9).tolist()) for _ in range(2))
+        (change,) = gradely.gate(queries, new, old, ["RR"], max_drop=0.15, weights=weights).changes
+        assert (change.low > 0.15) == (change.p < 0.05) and (change.high < 0.15) == (change.p_not_worse < 0.05)
+
+
 @pytest.mark.parametrize(
     ("new", "old", "limit", "words"),
     [
@@ -139,7 +182,7 @@ def test_signed_ranks_that_contradict_the_mean_decide_nothing():
         ([0.5] * 9, [0.6] * 9, 0.0, "worse than old by more than allowed: RR fell by 0.1000, more than 0 (p .002)."),
         ([0.6] * 9, [0.5] * 9, 0.0, "RR rose by 0.1000, and may fall by 0 (p .002)."),
         ([0.5] * 9, [0.5] * 9, 0.0, "Passed: new and old have the same value on every query."),
-        ([0.5] * 9, [0.6] * 9, 0.1, "Passed: it is undecided"),
+        ([0.5] * 9, [0.6] * 9, 0.1, "RR fell by 0.1000 (limit 0.1; it is the limit itself on every query)."),
     ],
 )  # fmt: skip
 def test_sentences_of_degenerate_gates(new, old, limit, words):

@@ -429,10 +429,14 @@ class Gate(Verdicts):
     def _say_what_it_takes(self, change: Change) -> str:
         """Return what is needed to decide an undecided measure."""
         assert self.pairwise is not None
-        if change.p is None:
+        if change.p is None or change.p_not_worse is None:
             return "one query cannot be tested"
-        if self.pairwise.design.test == "wilcoxon" and (change.drop > change.limit) == (change.p > 0.5):
+        beyond = change.drop - change.limit
+        at_limit, against = abs(beyond) <= SAME, (change.p - change.p_not_worse) * beyond > 0
+        if self.pairwise.design.test == "wilcoxon" and against and not at_limit:
             return "its signed ranks say the opposite of its mean"
+        if at_limit and change.low is None:
+            return "it is the limit itself on every query"
         if change.low is None or change.high is None:
             return f"{count_of(len(self.queries), 'query')} are too few"
         needed = change.queries_needed
@@ -744,7 +748,10 @@ def _drops(pairwise: Pairwise, limits: dict[str, float], judged: JudgedMeans | N
     tested = queries > 1
     worse, within = p_of_limits(beyond, design) if tested else (np.ones(len(limits)), np.ones(len(limits)))
     reach = t_upper(design.alpha, queries - 1) if tested else np.nan
-    ends = _cut(pairwise, Estimates.of(by_query).around(reach))
+    # weights make the spread depend on the limit; the interval then leaves the limit out where t does
+    low, high = Estimates.of(by_query if pairwise.weights is None else beyond).around(reach)
+    moved = 0.0 if pairwise.weights is None else np.array([*limits.values()])
+    ends = _cut(pairwise, Intervals(low + moved, high + moved))
     deviation = np.where(np.ptp(beyond, axis=0) > 0, beyond.std(axis=0, ddof=1) if tested else 0.0, 0.0)
     size = pairwise.means[:, 1] - pairwise.means[:, 0]
     return Drops(size, *ends, worse, within, np.asarray(by_query.any(axis=0)), losses, deviation)

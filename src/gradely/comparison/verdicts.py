@@ -5,7 +5,7 @@ from math import isfinite
 from typing import Any, ClassVar, NamedTuple
 
 from gradely.comparison.pairwise import in_points, largest_differences
-from gradely.comparison.sentences import format_signed
+from gradely.comparison.sentences import format_signed, list_names
 from gradely.data.texts import Texts
 from gradely.errors import DataError
 from gradely.evaluation.notes import SAME
@@ -142,7 +142,10 @@ class Verdicts(Result):
             "same": f"{new} and {old} have the same value on every query",
         }
         told = [self._tell(change) for change in self.changes if change.verdict == self.verdict != "same"]
-        return says[self.verdict] + (f": {'; '.join(told)}" if told else "")
+        undecided = [change.measure for change in self.changes if change.failed and change.verdict == "undecided"]
+        also = undecided if self.verdict == "worse" else []  # where this is the verdict, it is told above
+        fails = f"; {list_names(also)} {'is' if len(also) == 1 else 'are'} undecided, which fails, too" if also else ""
+        return says[self.verdict] + (f": {'; '.join(told)}" if told else "") + fails
 
     def _tell(self, change: Change) -> str:
         """Return the change of one measure, and the reason for its verdict."""
@@ -151,10 +154,14 @@ class Verdicts(Result):
         moved = f"{change.measure} {how}"
         if change.verdict == "undecided":
             return f"{moved} (limit {change.limit:g}; {self._say_what_it_takes(change)})"
-        p = change.adjusted if change.verdict == "worse" else change.p_not_worse
-        kind = "corrected p" if change.verdict == "worse" and self.is_corrected else "p"
         limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
-        return f"{moved}, {limit} ({kind} {format_p(1.0 if p is None else p, self.alpha)})"
+        return f"{moved}, {limit} ({self._say_p(change, worse=change.verdict == 'worse')})"
+
+    def _say_p(self, change: Change, *, worse: bool) -> str:
+        """Return the p-value of a drop above its limit, corrected, or below it."""
+        p = change.adjusted if worse else change.p_not_worse
+        kind = "corrected p" if worse and self.is_corrected else "p"
+        return f"{kind} {format_p(1.0 if p is None else p, self.alpha)}"
 
     def _say_floors(self) -> str:
         below = [floor for floor in self.floors if floor.failed]
@@ -176,10 +183,17 @@ class Verdicts(Result):
         return f"{100 * (1 - 2 * self.alpha):g} %"
 
     def say_interval(self, change: Change) -> str:
-        """Return the interval of a drop as text; empty if there is none."""
+        """Return the interval of a drop as text; empty if there is none.
+
+        The interval of an undecided drop may leave its limit out, since it is by t and uncorrected; the p-value that
+        decides then follows.
+        """
         if change.low is None or change.high is None:
             return ""
-        return f"{self.level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
+        ends = f"{self.level} interval of the drop {format_signed(change.low)} … {format_signed(change.high)}"
+        if change.verdict == "undecided" and not change.low <= change.limit <= change.high:
+            return f"{ends}, but {self._say_p(change, worse=change.drop - change.limit > SAME)}"
+        return ends
 
     def table(self) -> Table:
         """Return one row per measure, or per floor if nothing is compared."""
