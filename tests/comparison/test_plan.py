@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 import gradely
 from gradely.cli.main import run as cli
@@ -25,6 +25,12 @@ STATSMODELS = [
 def test_queries_needed_are_those_of_statsmodels(effect, alpha, power, expected):
     assert queries_needed(effect, alpha, power) == expected
     assert power_of(effect, expected, alpha) >= power > power_of(effect, expected - 1, alpha)
+
+
+@pytest.mark.parametrize(("effect", "alpha", "power"), [(0.05, 0.2, 0.5), (0.3, 0.4, 0.5), (0.1, 0.3, 0.31)])
+def test_no_smaller_number_of_queries_is_enough_where_both_tails_matter(effect, alpha, power):
+    needed = queries_needed(effect, alpha, power)
+    assert integrated_power(effect, needed, alpha) >= power > integrated_power(effect, needed - 1, alpha)
 
 
 def integrated_power(effect, queries, alpha):
@@ -155,7 +161,8 @@ def test_what_is_noted_of_the_runs_is_noted_of_the_plan_and_the_usual_power_is_8
 
 
 def test_more_than_a_billion_queries_nobody_will_judge():
-    assert queries_needed(1e-4, 0.05, 0.8) == pytest.approx(((1.959964 + 0.841621) / 1e-4) ** 2, rel=1e-6)
+    beyond = lambda moved: special.ndtr(moved - 1.959964) + special.ndtr(-moved - 1.959964) - 0.8  # by both tails
+    assert queries_needed(1e-4, 0.05, 0.8) == pytest.approx((optimize.brentq(beyond, 2, 4) / 1e-4) ** 2, rel=1e-6)
     assert queries_needed(7e-5, 0.05, 0.8) is None
 
 

@@ -322,7 +322,9 @@ def queries_needed(effect: float, alpha: float, power: float, *, one_sided: bool
         return 2
     if root * root > 10**9:  # no larger number is reported; it may be infinite
         return None
-    low = max(1, ceil(root * root) - 1)  # by the normal distribution: never more than t needs, and a few below it
+    low = max(1, ceil(root * root) - 1)  # by the normal distribution: hardly more than t needs, and a few below it
+    while low > 1 and power_of(effect, low, alpha, one_sided=one_sided) >= power:
+        low //= 2  # with low power and a high level, the other tail of the test matters
     high = low + 1
     while power_of(effect, high, alpha, one_sided=one_sided) < power:
         low, high = high, high + 2 * (high - low)
