@@ -173,7 +173,7 @@ def test_a_traced_function_cannot_look_up_levels():
     import jax
 
     for name in ("GAP", "muAP", "RBP(relevance='identity')"):
-        with pytest.raises(MeasureError, match="state them, as in levels="):
+        with pytest.raises(MeasureError, match="pass them, as in levels="):
             jax.jit(as_function([name]))(array(SCORES["tied"]), array(LABELS))
 
 
