@@ -462,6 +462,11 @@ def test_where_all_labels_are_the_same_nothing_is_defined():
             [0] * 3 + [1] * 98,
             "more than 99 % of 101 shared documents; κ is .85, quadratic .85; y labels higher by 0.01 on average.",
         ),
+        (
+            [0] * 201 + [1] * 100,
+            [1] * 200 + [0] * 101,
+            "less than 1 % of 301 shared documents; κ is −.80, quadratic −.80; y labels higher by 0.33 on average.",
+        ),
         ([0] * 4 + [1] * 300, [0] * 3 + [1] * 301, "more than 99 % of 304 shared documents; κ is .86, quadratic .86."),
     ],
 )

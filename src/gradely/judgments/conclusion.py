@@ -118,7 +118,9 @@ def describe_two(pair: AgreedPair, level: str) -> str:
     if pair.same == 1:
         undefined = "" if pair.kappa is not None else ", and it is the same for all documents, so κ is undefined"
         return f"{who} give the same label to all {shared}{undefined}."
-    share = "more than 99 %" if pair.same > 0.99 else f"{100 * pair.same:.0f} %"  # which might be rounded to 100
+    share = f"{100 * pair.same:.0f} %"
+    if pair.same > 0.99 or 0 < pair.same < 0.01:  # which might be rounded to all or none
+        share = "more than 99 %" if pair.same > 0.99 else "less than 1 %"
     agree = f"{who} give the same label to {share} of {shared}"
     assert pair.kappa is not None  # κ is defined if two labels occur
     assert pair.quadratic is not None
