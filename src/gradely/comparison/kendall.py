@@ -31,12 +31,12 @@ def tally(taus: Any, of: str) -> str:
 
     >>> tally([0.95, 0.91, 0.5], "pairs")
     '2 of 3 pairs are equivalent, 1 noticeably changed'
-    >>> tally([float("nan")], "pairs")
-    '0 of 1 pairs are equivalent, 0 noticeably changed; 1 without a τ, since all runs tie'
+    >>> tally([float("nan")], "pair")
+    '0 of 1 pair is equivalent, 0 noticeably changed; 1 without a τ, since all runs tie'
     """
     words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
-    text = f"{same} of {len(words)} {of} {'is' if same == 1 else 'are'} equivalent, {changed} noticeably changed"
+    text = f"{same} of {len(words)} {of} {'is' if 1 in (same, len(words)) else 'are'} equivalent, {changed} noticeably changed"
     return f"{text}; {none} without a τ, since all runs tie" if none else text
 
 
