@@ -36,7 +36,8 @@ def tally(taus: Any, of: str) -> str:
     """
     words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
-    text = f"{same} of {len(words)} {of} {'is' if 1 in (same, len(words)) else 'are'} equivalent, {changed} noticeably changed"
+    verb = "is" if 1 in (same, len(words)) else "are"
+    text = f"{same} of {len(words)} {of} {verb} equivalent, {changed} noticeably changed"
     return f"{text}; {none} without a τ, since all runs tie" if none else text
 
 
