@@ -22,33 +22,31 @@ GROUPS = {
         "explain": "Explain a value rank by rank.",
         "ties": "Show how much the order of tied documents matters.",
         "measures": "List all measures, or describe one.",
+        "phi": "Show the relevance function of nDCGφ.",
     },
     "Compare": {
         "compare": "Compare runs: tests, intervals, effect sizes.",
         "suite": "Compare systems on several collections.",
         "gate": "Fail if a run is worse than its baseline.",
-        "plan": "Plan how many queries a difference needs.",
+        "plan": "Plan how many queries a comparison needs.",
         "overlap": "Show how similar runs are, without judgments.",
+        "correlate": "Correlate measures by how they rank runs.",
+        "users": "Find the best run for each kind of user.",
         "report": "Write an interactive HTML page.",
         "plot": "Draw a figure for a paper.",
     },
     "Judgments": {
-        "judges": "Show how far judges agree, and what depends on it.",
+        "judges": "Compare judges: their agreement and its effect on results.",
         "holes": "Show what unjudged documents could change.",
         "estimate": "Combine a few human labels with many from a judge.",
-        "sample": "Sample the queries that people should judge.",
+        "sample": "Sample queries for people to judge.",
         "check": "Find errors and likely mistakes in the data.",
         "pools": "Correlate rankings from full and smaller pools.",
     },
-    "Study": {
-        "correlate": "Correlate measures by how they rank runs.",
-        "users": "Find the best run for each kind of user.",
-        "phi": "Show the relevance function of nDCGφ.",
-        "papers": "Repeat the experiments of the papers.",
-    },
     "Tools": {
         "demo": "Create a small collection and evaluate it.",
-        "trec_eval": "Run as trec_eval, with its options and output.",
+        "papers": "Repeat the experiments of the papers.",
+        "trec_eval": "Stand in for trec_eval, with its options and output.",
         "completion": "Print a script for shell completion.",
     },
 }
@@ -97,7 +95,6 @@ class Commands(click.Group):
 @click.pass_context
 def gradely(context: click.Context) -> None:
     """Measure ranking quality, with graded relevance and exact handling of ties.
-
     Try `gradely demo`, then `gradely evaluate QRELS RUN`.
     """
     if context.invoked_subcommand is None:
