@@ -65,7 +65,7 @@ def test_commas_are_read_as_repeated_options(demo, said):  # noqa: F811
 @pytest.mark.parametrize("files", [["AP", "qrels.txt", "dense.run"], ["qrels.txt", "dense.run", "ndcg_cut_10"]])
 def test_a_measure_in_place_of_a_file_is_explained(demo, fails, files):
     name = files[0] if files[0] == "AP" else files[-1]
-    says = (f"gradely: {name} is a measure, and a file is expected here", f"-m nDCG@10,{name}")
+    says = (f"gradely: {name} is a measure, but a file is expected here", f"-m nDCG@10,{name}")
     fails("evaluate", "-m", "nDCG@10", *files, says=says)
 
 

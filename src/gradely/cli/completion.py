@@ -22,7 +22,7 @@ BASH = """\
 }
 complete -o nosort -F %(complete_func)s %(prog_name)s
 """
-HELP = """Print a script that makes SHELL complete commands, options, measures and files when you press Tab.
+HELP = """Print a script that makes your shell complete commands, options, measures and files when you press Tab.
 
 \b
 bash (4.4 or newer), in ~/.bashrc:  eval "$(gradely completion bash)"

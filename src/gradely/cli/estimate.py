@@ -20,7 +20,7 @@ from gradely.judgments.estimate import estimate
     type=click.Choice(list(TARGETS)),
     default="like",
     show_default=True,
-    help="Population of the means: queries like these, or exactly these queries of the judge.",
+    help="What the means describe: a population of queries like these, or exactly the queries of the judge.",
 )
 @options.slope
 @options.alpha
@@ -29,11 +29,11 @@ from gradely.judgments.estimate import estimate
 @options.request
 @options.output
 def command(request: Request, *, judge: str, output: OutputOptions, **design: Any) -> None:
-    """Estimate the means of RUNS from few human labels and many labels of a judge.
+    """Estimate the means of RUNS from a few human labels and many labels from a judge.
 
-    QRELS are human labels for a random sample of queries, as drawn by `gradely sample`; --judge has labels for all
-    queries. The judge may be wrong: the human labels correct its errors, and the interval shows the remaining
-    uncertainty. --by and --only apply to the queries of the judge.
+    QRELS are human labels for a random sample of queries, as drawn by `gradely sample`; --judge labels all queries.
+    The judge may be wrong: the human labels correct its errors, and the interval shows the remaining uncertainty. --by
+    and --only apply to the queries of the judge.
     """
     human, data = request.read_both(judge)
     with data.bar() as bar:

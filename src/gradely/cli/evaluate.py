@@ -27,7 +27,7 @@ def query_order(command: Command) -> Command:
             "--sort",
             type=MEASURE,
             metavar="MEASURE",
-            help="Sort queries by this measure, worst first; implies -q.  [default: the first]",
+            help="Sort queries by this measure, worst first; implies -q.  [default: the first measure]",
         ),
         click.option("--worst", type=count, metavar="N", help="Show only the N worst queries; implies -q."),
         click.option("--best", type=count, metavar="N", help="Show only the N best queries, best first; implies -q."),

@@ -46,7 +46,7 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
     "--orders",
     type=click.IntRange(0, MOST_ORDERS),
     metavar="N",
-    help="Show each order of the tied documents that matter with its value, if there are at most this many.  "
+    help="Show every order of the tied documents that matter, with its value, if there are at most this many orders.  "
     f"[default: {FEW_ORDERS}]",
 )
 @options.queries_text

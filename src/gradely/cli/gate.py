@@ -62,7 +62,7 @@ from gradely.tables import plain_line
 @options.choice("--correction", CORRECTIONS, "holm", "Correction for multiple measures.")
 @options.count("--resamples", RESAMPLES, "Resamples of the randomization and bootstrap tests.")
 @click.option(
-    "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost most."
+    "--summary", type=FILE, metavar="FILE.md", help="Write a summary in Markdown, with the queries that lost the most."
 )
 @click.option(
     "--junit", type=FILE, metavar="FILE.xml", help="Write JUnit XML: one test case per measure and per --min."

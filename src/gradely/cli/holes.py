@@ -32,7 +32,7 @@ from gradely.judgments.judging import simulate_judging
     metavar="LABELS",
     help="Labels that an unjudged document may have, like 0,1,2,3.  [default: those of the qrels]",
 )
-@click.option("--top", type=float, metavar="LABEL", help="Allow all real labels from 0 to this one.")
+@click.option("--top", type=float, metavar="LABEL", help="Allow every real number from 0 to this label.")
 @click.option(
     "--depth",
     "deepest",
@@ -55,9 +55,9 @@ def command(
     output: OutputOptions,
     **labels: Any,
 ) -> None:
-    """Show what unjudged documents could change: the range of each mean, and which of two RUNS is better for certain.
+    """Show what unjudged documents could change: the range of each mean, and which of two RUNS is certainly better.
 
-    Ranges are over all labels that these documents may have; a document has the same label in all runs. A note says
+    Each range covers all labels that these documents could have; a document has the same label in all runs. A note says
     which ranges are only bounds.
     """
     if listed is not None and simulate:

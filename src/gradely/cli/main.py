@@ -90,13 +90,17 @@ class Commands(click.Group):
                 formatter.write_dl([(name.ljust(max(map(len, COMMANDS))), text) for name, text in commands.items()])
 
 
-@click.group(cls=Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=Commands,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Measure ranking quality, with graded relevance and exact handling of ties. "
+    "Try `gradely demo`, then `gradely evaluate QRELS RUN`.",
+)
 @click.version_option(__version__, prog_name="gradely", message="%(prog)s %(version)s")
 @click.pass_context
 def gradely(context: click.Context) -> None:
-    """Measure ranking quality, with graded relevance and exact handling of ties.
-    Try `gradely demo`, then `gradely evaluate QRELS RUN`.
-    """
+    """Run a subcommand, or show the list of all."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
 

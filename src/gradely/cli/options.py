@@ -245,7 +245,7 @@ def refuse_measure(path: str) -> None:
     with suppress(MeasureError):
         parse(path)
         raise click.UsageError(
-            f"{path} is a measure, and a file is expected here: put a comma between measures, as in -m nDCG@10,{path}, "
+            f"{path} is a measure, but a file is expected here: put a comma between measures, as in -m nDCG@10,{path}, "
             "or repeat -m",
             click.get_current_context(),
         )
@@ -626,15 +626,15 @@ SELECTION = (
         "--exclude",
         type=FILE,
         metavar="FILE",
-        help="Drop these documents from the rankings first: a table with columns query and document, such as the "
-        "items of each user in the training data.",
+        help="Before evaluation, drop these documents from the rankings: a table with columns query and document, such "
+        "as the items of each user in the training data.",
     ),
 )
 weights = click.option(
     "--weights",
     type=FILE,
     metavar="COLUMN|FILE",
-    help="Weights of queries in means: a column of the qrels, or a table with columns query and weight.",
+    help="Query weights for the means: a column of the qrels, or a table with columns query and weight.",
 )
 """adds --weights, which must be applied after `inputs`, since it is packed with them"""
 SETTINGS: dict[str, Callable[[Any], Any]] = {
@@ -657,10 +657,10 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "--queries",
         QUERIES,
         "qrels",
-        "Queries to average over: those of the qrels (a query missing from the run counts 0), those in both, or those "
-        "of the run.",
+        "Queries to average over: those of the qrels (a query missing from the run counts as 0), those in both, or "
+        "those of the run.",
     ),
-    "judged_only": click.option("--judged-only", is_flag=True, help="Drop unjudged documents from the rankings first."),
+    "judged_only": click.option("--judged-only", is_flag=True, help="Before evaluation, drop unjudged documents."),
     "empty": choice(
         "--empty",
         EMPTY,
@@ -668,13 +668,15 @@ SETTINGS: dict[str, Callable[[Any], Any]] = {
         "Queries without relevant documents: zero counts them as 0, skip leaves them out, one counts them as 1.",
     ),
     "exclude_self": click.option(
-        "--exclude-self", is_flag=True, help="Drop documents that have the id of their query from the rankings first."
+        "--exclude-self",
+        is_flag=True,
+        help="Before evaluation, drop documents whose id is that of their query.",
     ),
     "threads": click.option(
         "--threads",
         type=click.IntRange(min=1),
         metavar="N",
-        help="Number of threads; results do not depend on it.  [default: one per processor]",
+        help="Number of threads, which does not affect results.  [default: one per processor]",
     ),
 }
 """the options of Settings by name, in the order of the help"""

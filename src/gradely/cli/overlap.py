@@ -29,8 +29,8 @@ class SimilarityType(MeasureType):
     type=SimilarityType(),
     metavar="MEASURE",
     callback=lambda _context, _parameter, values: tuple(name for value in values for name in split_names(value)),
-    help="RBO, like 'RBO(p=0.95, score=min, ties=b)', tau, tau_AP or Jaccard, each with a cut-off, like Jaccard@10; "
-    f"repeatable.  [default: {', '.join(DEFAULT)}]",
+    help="RBO, like 'RBO(p=0.95, score=min, ties=b)', tau, tau_AP or Jaccard, optionally with a cut-off, like "
+    f"Jaccard@10; repeatable.  [default: {', '.join(DEFAULT)}]",
 )
 @click.option("--depth", type=click.IntRange(min=1), metavar="N", help="Truncate every ranking at this rank.")
 @click.option("--by-query", is_flag=True, help="Show every query instead of means.")

@@ -36,7 +36,7 @@ from gradely.comparison.plan import PLANNED, POWER, plan
 @options.request
 @options.output
 def command(request: Request, *, baselines: tuple[str, ...], output: OutputOptions, **design: Any) -> None:
-    """Find the smallest difference between RUNS that these queries can detect, and how many queries a difference needs.
+    """Find the smallest difference between RUNS that these queries can detect, and how many queries a given one needs.
 
     RUNS should be like those that you plan to compare; two are enough. What matters is how much their difference varies
     from query to query.

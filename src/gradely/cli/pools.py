@@ -36,7 +36,7 @@ from gradely.comparison.correlate import LEAST, LEAST_NONRELEVANT, POOLS, RATES,
 @options.request
 @partial(options.output, digits=2)
 def command(**keywords: Any) -> None:
-    """Correlate the rankings of RUNS by the full pools with those by smaller pools.
+    """Correlate the ranking of RUNS under the full pools with that under smaller pools.
 
     As in Buckley and Voorhees (2004), a random share of the judgments of each query and grade is kept: at least --least
     of each grade above 0, and --least-nonrelevant of the others. The rest counts as unjudged. The table shows the mean

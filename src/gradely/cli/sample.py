@@ -39,9 +39,9 @@ def command(
     inputs: InputOptions,
     output: OutputOptions,
 ) -> None:
-    """Draw a random sample of the queries of QRELS for people to judge, for `gradely estimate`.
+    """Draw a random sample of the queries in QRELS for people to judge, as `gradely estimate` needs.
 
-    QRELS are the labels of the judge. The output has one query per line, as a file for --only; other formats have a
+    QRELS are the labels of the judge. The output lists one query per line, which --only reads; other formats show a
     table. With RUNS, --pool writes their top documents, for people to judge.
     """
     check_output(pool, beside=True)

@@ -15,7 +15,7 @@ from gradely.comparison.ties import tie_sensitivity
 @options.request
 @options.output
 def command(request: Request, *, output: OutputOptions) -> None:
-    """Show how much the order of tied documents changes the means of RUNS, and which runs can change places."""
+    """Show how much the order of tied documents changes the means of RUNS, and which of them can change places."""
     data = request.read()
     with data.bar() as bar:
         ties = tie_sensitivity(data.qrels, data.runs, data.measures, progress=bar, **request.keywords)
