@@ -3,8 +3,6 @@
 import csv
 import io
 import json
-import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -295,16 +293,6 @@ def test_one_query_is_not_tested_and_has_no_interval(tmp_path, monkeypatch, capf
 )
 def test_wrong_calls_end_with_one_line_and_write_nothing(demo, fails, arguments, message):
     fails(*arguments, says=message)
-
-
-def test_the_documentation_shows_what_happens(demo, capfd):
-    text = (Path(__file__).parents[2] / "docs" / "guides" / "compare.md").read_text(encoding="utf-8")
-    code, shown = re.search(r"```python\n(.*?)```\n\n```\n(.*?)```", text, re.DOTALL).groups()
-    exec(code, {})
-    assert capfd.readouterr().out == shown
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    shown = re.search(r"\$ gradely compare qrels.txt \*.run (.*?)\n(.*?)…", readme, re.DOTALL)
-    assert said(capfd, "compare", *FILES, *shown[1].split()).out.startswith(shown[2])
 
 
 @needs("trec-covid-round1")
