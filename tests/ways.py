@@ -31,7 +31,7 @@ SIZES = {
         "spool.NAMES_IN_MEMORY",
     ],  # lines before a temporary file is used
     "chance": ["locate.scattered.CHANCE"],  # hashes that lines of a scattered run may share
-    "many": ["locate.match.MANY"],  # judgments per line from which on lines are searched for
+    "many": ["locate.parts.MANY"],  # judgments per line from which on lines are searched for
     "few": ["tie_breaking.FEW"],  # comparisons per tied line up to which all pairs are compared
 }
 """what each size is called here, and where it is"""

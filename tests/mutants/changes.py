@@ -72,7 +72,7 @@ SPEED = {
     "hits": "SHORT",
     "__init__": "DOCUMENTS FEW SEVERAL",
     "places": "FEW",
-    "match": "MANY",
+    "parts": "MANY",
     "tie_breaking": "FEW",
     "options": "DIGITS",
     "source": "BLOCK SMALL",

@@ -21,8 +21,7 @@ from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
 from gradely.data.locate import find_in_dicts, find_in_table
-from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.parts import Lines
+from gradely.data.locate.parts import UNKNOWN, Judgments, Lines
 from gradely.data.read.pieces import Dialect
 from gradely.data.read.trec import TrecTable
 from gradely.data.read.trec_pieces import load_qrels

@@ -5,8 +5,8 @@ with the same result:
 
 - a dict of dicts is looked up in memory (find_in_dicts, below);
 - a table is matched with array operations, in parts that hold whole queries (locate/parts);
-- a table whose queries are not contiguous is read in two passes (locate/scattered), or sorted by query if duplicates
-  are merged or rankings are inspected (locate/regrouped);
+- a table whose queries are not contiguous is read in two passes or, if duplicates are merged or rankings are
+  inspected, sorted by query first (locate/scattered);
 - an engine computes the ranks itself (LazyScores.find_hits).
 """
 
@@ -115,21 +115,18 @@ def find_in_table(
     qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None" = None
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
-    from gradely.data.locate.match import Judgments
-    from gradely.data.locate.parts import UnjudgedNames, find_in_part, join_hits
+    from gradely.data.locate.parts import Judgments, UnjudgedNames, find_in_part, join_hits
 
     judgments, left_out = Judgments.of(qrels), qrels.names_left_out
     find = partial(find_in_part, judgments, settings, table.duplicates, observe)
     with suppress(ScatteredQueries), UnjudgedNames(table.name, settings, left_out, together=True) as names:
         return join_hits(table, qrels, names, table.map_parts(find, threads, report, whole_queries=True), observe)
-    if observe is not None or table.duplicates in MERGED:
-        from gradely.data.locate.regrouped import map_queries
+    from gradely.data.locate.scattered import count_scattered, map_queries
 
+    if observe is not None or table.duplicates in MERGED:
         with UnjudgedNames(table.name, settings, left_out, together=False) as names:
             parts = map_queries(table, judgments, names, find, threads, report)
             return join_hits(table, qrels, names, parts, observe)
-    from gradely.data.locate.scattered import count_scattered
-
     return count_scattered(table, judgments, settings, threads, report)
 
 

@@ -1,8 +1,11 @@
-"""Tables whose queries are not contiguous, read in two passes with little memory.
+"""Tables whose queries are not contiguous: they are counted in two passes, or sorted by query in a temporary file.
 
-The first pass finds the judged documents and their scores. The second finds, for every line, the judged documents of
-its query that it is above or tied with. Of the lines themselves, only hashes are kept, to detect duplicates; beyond a
-million, they are kept in a temporary file.
+count_scattered needs little memory. Its first pass finds the judged documents and their scores. The second finds, for
+every line, the judged documents of its query that it is above or tied with. Of the lines themselves, only hashes are
+kept, to detect duplicates; beyond a million, they are kept in a temporary file.
+
+Merging duplicates and inspecting rankings requires whole queries, so map_queries sorts the rows by query. Rows of a
+query keep their order, so values are the same to the last bit as if the queries were contiguous.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -11,16 +14,16 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 
-from gradely.data.columns import compact, leave_out_repeats
-from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct
+from gradely.data.columns import Triples, compact, leave_out_repeats, number_ids
+from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct, new_tokens
 from gradely.data.hits import Hits, Unjudged
-from gradely.data.ids import Floats, Ids, Ints, Tokens, Words
-from gradely.data.locate.match import UNKNOWN, Judgments
-from gradely.data.locate.parts import Lines, UnjudgedNames, match_lines, read_lines
+from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
+from gradely.data.locate.parts import UNKNOWN, Judgments, Lines, UnjudgedNames, match_lines, read_lines
 from gradely.data.source import Report, change_error, ignore, split_report
-from gradely.data.spool import Spool
+from gradely.data.spool import NamedRows, NameSpool, Spool
 from gradely.data.table import IrregularText, Part, Table
 from gradely.data.tie_breaking import Documents
+from gradely.parallel import on_threads
 from gradely.settings import Settings
 
 T = TypeVar("T")
@@ -222,3 +225,51 @@ def _running(judged: Judged, count: Ints) -> Ints:
     slot = np.arange(len(judged.row)) + judged.query
     out: Ints = sums[slot + 1] - sums[judged.start[judged.query] + judged.query]
     return out
+
+
+class PartRows(NamedTuple):
+    """The rows of a part, and its queries without judgments, possibly with duplicates, with their hashes."""
+
+    rows: NamedRows
+    part: Bytes
+    """a byte of the hash of each row's query"""
+    unjudged: tuple[Ids, Words]
+
+
+def _copy_rows(judgments: Judgments, part: Part) -> PartRows:
+    query, document, value = part.columns()
+    first = new_tokens(*query)
+    names = query.take(first)
+    index, key = judgments.query(*names)
+    unjudged = compact(leave_out_repeats(names.take(np.flatnonzero(index == UNKNOWN))))
+    owner = np.repeat(key.astype(np.uint8), np.diff(first, append=len(value)))
+    return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
+
+
+def _by_query(rows: NamedRows) -> Triples:
+    """Return rows of query, document and score, with those of each query contiguous."""
+    (query, document), value = rows
+    order = np.argsort(number_ids(query)[0], kind="stable")
+    return Triples(query.take(order), document.take(order), value[order])
+
+
+def map_queries(
+    table: Table,
+    judgments: Judgments,
+    unjudged: UnjudgedNames,
+    work: Callable[[Part], T],
+    threads: int,
+    report: Report,
+) -> Iterator[T]:
+    """Run a function over parts of a table that hold whole queries, on threads; yield the results.
+
+    Queries without judgments are added to `unjudged` in the order of the table.
+    """
+    first, second = split_report(report)
+    with NameSpool(table.name) as spool:
+        for rows, part, names in table.map_parts(partial(_copy_rows, judgments), threads, first, whole_queries=False):
+            spool.add(rows, part)
+            unjudged.add(*names)
+        parts = (Part(number, partial(_by_query, rows)) for number, rows in enumerate(spool.parts()))
+        yield from on_threads(work, parts, threads)
+        second(1.0)
