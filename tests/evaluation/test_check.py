@@ -13,8 +13,7 @@ from gradely.cli.main import run
 from gradely.data import source as sources
 from gradely.data.read import pieces
 from gradely.data.read import pieces as runs
-from gradely.data.read.layout import RUN
-from gradely.data.read.lines import read, read_query, scan
+from gradely.data.read.lines import RUN, read, read_query, scan
 from gradely.data.source import Source, ignore
 from gradely.data.survey import survey
 from gradely.data.table import DUPLICATES_HINT

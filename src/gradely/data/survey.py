@@ -12,9 +12,9 @@ import numpy.typing as npt
 from gradely.data.columns import number_ids
 from gradely.data.hashing import hashes, is_distinct, new_tokens
 from gradely.data.ids import Floats, Ids, Ints, Words
-from gradely.data.read.layout import RUN
-from gradely.data.read.lines import to_rank
-from gradely.data.read.pieces import Piece, fields, map_pieces, numbers
+from gradely.data.read.lines import RUN, to_rank
+from gradely.data.read.pieces import Piece, map_pieces, numbers
+from gradely.data.read.trec_pieces import fields
 from gradely.data.source import Report, Source
 from gradely.data.spool import Spool
 from gradely.data.table import IrregularText, ScatteredQueries

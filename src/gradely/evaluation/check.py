@@ -12,8 +12,7 @@ from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
 from gradely.data.read.formats import format_of
 from gradely.data.read.frames import is_frame
-from gradely.data.read.layout import QRELS, RUN, Layout
-from gradely.data.read.lines import Scan, scan
+from gradely.data.read.lines import QRELS, RUN, Layout, Scan, scan
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
 from gradely.data.tie_counts import RunCounts, count_run

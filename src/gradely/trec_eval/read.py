@@ -22,9 +22,8 @@ from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
 from gradely.data.locate import find_in_dicts, find_in_table
 from gradely.data.locate.parts import UNKNOWN, Judgments, Lines
-from gradely.data.read.pieces import Dialect
 from gradely.data.read.trec import TrecTable
-from gradely.data.read.trec_pieces import load_qrels
+from gradely.data.read.trec_pieces import Dialect, load_qrels
 from gradely.data.source import Source
 from gradely.data.table import IrregularText
 from gradely.errors import InputError, clip

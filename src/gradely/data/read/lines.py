@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 from gradely.data.column_roles import ROLES, normalize
 from gradely.data.ids import LONGEST_NAME, encode
-from gradely.data.read.layout import QRELS, RUN, Layout
 from gradely.data.source import Report, Source
 from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, FirstRow, describe_merged
 from gradely.errors import DataError, GradelyError, InputError, clip, hint_number
@@ -19,6 +18,23 @@ from gradely.tables import count_of
 
 TIME = 1e8
 """the least label that is probably the seconds of a time; labels are far smaller"""
+
+
+class Layout(NamedTuple):
+    """The fields of a line."""
+
+    kind: str
+    fields: str
+    width: int
+    """number of fields"""
+    value: int
+    """position of the number"""
+    extra: bool
+    """True if fields after the last one are ignored"""
+
+
+QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
+RUN = Layout("score", "query Q0 document rank score tag", width=6, value=4, extra=True)
 
 
 class Values(dict[str, Mapping[str, float]]):

@@ -1,4 +1,4 @@
-"""Text in pieces of a few megabytes, split into fields and numbers with array operations.
+"""Text in pieces of a few megabytes, and its numbers, which are parsed with array operations.
 
 A piece ends with a line and, if queries have to stay whole, before a line of another query. `last_cut` decides where,
 for streams (`pieces`) and for text in memory (`split_text`). No array with an entry per line outlives its piece.
@@ -13,25 +13,22 @@ from typing import NamedTuple, TypeAlias, TypeVar
 import numpy as np
 
 from gradely.data.hashing import FINAL, whole_words, words_of
-from gradely.data.ids import (
-    PAD,
-    Bools,
-    Bytes,
-    Floats,
-    Ints,
-    U,
-    Words,
-)
-from gradely.data.read.layout import Layout
+from gradely.data.ids import PAD, Bools, Bytes, Floats, Ints, U, Words
 from gradely.data.source import LONGEST_LINE, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, ScatteredQueries
 from gradely.parallel import on_threads, workers
 
+T = TypeVar("T")
 NEWLINE = 10  # ord("\n")
 PIECE = 3 << 20
 """bytes of a piece: few enough for the cache, and enough that threads seldom wait for one another"""
 LONGEST = LONGEST_LINE
 """bytes of the longest piece; a longer query is treated as scattered, a longer line is an error"""
+SMALL = 1 << 23
+"""bytes of a file that is read in less time than threads take to start"""
+ALONE = 1 << 20
+"""bytes of a piece on a single thread, which does not wait for others: its arrays reuse memory, so 50 queries of 1,000
+documents take 7,300 page faults instead of 9,100, and 45 MB instead of 52"""
 QueryAt: TypeAlias = Callable[[memoryview, int], bytes]
 """a function that returns the query of the line that begins at a position"""
 
@@ -78,6 +75,39 @@ def first_field(text: memoryview, at: int) -> bytes:
     """Return the first field of the line at a position, as far as its first 512 bytes contain it."""
     fields = bytes(text[at : at + 512]).split(None, 1)
     return fields[0] if fields else b""
+
+
+def map_pieces(
+    source: Source,
+    work: Callable[[Piece], T],
+    threads: int,
+    report: Report,
+    *,
+    whole_queries: bool,
+    query_at: QueryAt = first_field,
+    skip: int = 0,
+) -> Iterator[T]:
+    """Run a function over all pieces of a file after the first `skip` bytes; yield the results in order."""
+    free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
+
+    def use(piece: Piece) -> T:
+        try:
+            return work(piece)
+        finally:
+            if piece.buffer is not None:
+                free.put(piece.buffer)
+
+    with source.stream() as stream:
+        while skip:
+            skip -= stream.readinto(bytearray(skip)) or skip
+        threads = workers(threads) if source.size > SMALL else 1
+        buffers, size = (threads + 1, PIECE) if threads > 1 else (1, min(PIECE, ALONE))
+        for _ in range(buffers):
+            free.put(Buffer(size))
+        parts = pieces(stream, free, size, whole_queries=whole_queries, query_at=query_at)
+        for result in on_threads(use, parts, threads):
+            report(stream.tell() / source.size)
+            yield result
 
 
 def pieces(
@@ -199,6 +229,15 @@ def _line_from(text: memoryview, at: int) -> int:
         if newline >= 0:
             return at + newline
         step *= 4
+
+
+def check_utf8(text: Bytes) -> None:
+    """Raise IrregularText unless this is UTF-8 text."""
+    if text.max() > 127:
+        try:
+            text.tobytes().decode()
+        except UnicodeDecodeError:
+            raise IrregularText from None
 
 
 ZEROS = U(0x3030303030303030)
@@ -351,132 +390,3 @@ def _close_gap(word: Words, point: Words, before: Words | np.uint64, here: np.nd
     below = (point >> U(7)) - here.astype(U)
     without = (word & ~(below | (point >> U(7)) * U(255))) | ((word & below) << U(8)) | before
     return np.where(here, without, np.where(moved, (word << U(8)) | before, word))
-
-
-Field: TypeAlias = tuple[Ints, Ints]
-"""start and stop of one field, for every line"""
-BLANK, TAB, RETURN, HASH = 32, 9, 13, 35
-
-
-class Dialect(NamedTuple):
-    """The input that a reader accepts in addition to regular lines."""
-
-    comments: bool = False
-    """lines that begin with # are skipped"""
-    any_bytes: bool = False
-    """text need not be UTF-8, and control characters are part of names"""
-    number: Callable[[bytes], float] = to_finite
-    """reads a number in an unusual notation; raises IrregularText if it is not a number"""
-    duplicates: bool = False
-    """a document may be judged twice for a query"""
-
-
-STRICT = Dialect()
-
-
-def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
-    """Return some of the fields of all lines; raise IrregularText if a line has too few or too many fields."""
-    text = piece.text[piece.start : piece.stop]
-    if not dialect.any_bytes:
-        check_utf8(text)
-    blank = np.less_equal(text, BLANK, out=piece.scratch())
-    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _split_regular(text, blank, layout.width, columns)
-    if places is None:
-        places = _split_any(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
-    return [(start + piece.start, stop + piece.start) for start, stop in places]
-
-
-def check_utf8(text: Bytes) -> None:
-    """Raise IrregularText unless this is UTF-8 text."""
-    if text.max() > 127:
-        try:
-            text.tobytes().decode()
-        except UnicodeDecodeError:
-            raise IrregularText from None
-
-
-def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
-    """Return the fields of lines with exactly one blank or tab between fields; None if a line differs."""
-    stop = np.flatnonzero(blank)
-    kind = text[stop]
-    spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
-    newlines = np.count_nonzero(kind == NEWLINE)
-    aligned = width * newlines == len(kind) == spaces + newlines and (kind[width - 1 :: width] == NEWLINE).all()
-    if not aligned:
-        return None
-    first = np.concatenate([[-1], stop[width - 1 : -1 : width]])
-    return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in columns]
-
-
-def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
-    """Return flags of the bytes between fields; raise IrregularText for other control characters."""
-    if dialect.any_bytes:
-        return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
-    if text.min() < TAB or (text - np.uint8(14) < 18).any():
-        raise IrregularText
-    behind = np.flatnonzero(text == RETURN) + 1  # the last byte is a newline
-    if not np.isin(text[behind], (RETURN, NEWLINE)).all():
-        raise IrregularText
-    return blank
-
-
-def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
-    """Return the fields of lines with any white space between them; blank lines are skipped."""
-    edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
-    edge = edge if blank[0] else np.concatenate([[0], edge])
-    start, stop = edge[::2], edge[1::2]
-    newline, width = np.flatnonzero(text == NEWLINE), layout.width
-    if len(start) == width * len(newline) and not comments:  # mostly every line has exactly its fields
-        inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
-        if inside.all():
-            return [(start[i::width], stop[i::width]) for i in columns]
-    line = np.concatenate([[0], np.searchsorted(start, newline)])
-    first, count = line[:-1], np.diff(line)
-    used = count > 0
-    if comments:
-        used[used] = text[start[first[used]]] != HASH
-    first, count = first[used], count[used]
-    if (count < width).any() or (not layout.extra and (count > width).any()):
-        raise IrregularText
-    return [(start[first + i], stop[first + i]) for i in columns]
-
-
-T = TypeVar("T")
-SMALL = 1 << 23
-"""bytes of a file that is read in less time than threads take to start"""
-ALONE = 1 << 20
-"""bytes of a piece on a single thread, which does not wait for others: its arrays reuse memory, so 50 queries of 1,000
-documents take 7,300 page faults instead of 9,100, and 45 MB instead of 52"""
-
-
-def map_pieces(
-    source: Source,
-    work: Callable[[Piece], T],
-    threads: int,
-    report: Report,
-    *,
-    whole_queries: bool,
-    query_at: QueryAt = first_field,
-    skip: int = 0,
-) -> Iterator[T]:
-    """Run a function over all pieces of a file after the first `skip` bytes; yield the results in order."""
-    free: queue.SimpleQueue[Buffer] = queue.SimpleQueue()
-
-    def use(piece: Piece) -> T:
-        try:
-            return work(piece)
-        finally:
-            if piece.buffer is not None:
-                free.put(piece.buffer)
-
-    with source.stream() as stream:
-        while skip:
-            skip -= stream.readinto(bytearray(skip)) or skip
-        threads = workers(threads) if source.size > SMALL else 1
-        buffers, size = (threads + 1, PIECE) if threads > 1 else (1, min(PIECE, ALONE))
-        for _ in range(buffers):
-            free.put(Buffer(size))
-        parts = pieces(stream, free, size, whole_queries=whole_queries, query_at=query_at)
-        for result in on_threads(use, parts, threads):
-            report(stream.tell() / source.size)
-            yield result

@@ -18,8 +18,7 @@ from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING
 from gradely.data.read.formats import ReadOptions, format_of
-from gradely.data.read.layout import QRELS
-from gradely.data.read.lines import Collector, fields, parse_value
+from gradely.data.read.lines import QRELS, Collector, fields, parse_value
 from gradely.data.source import Source
 from gradely.data.subtopics import JudgedSubtopics, natural_key
 from gradely.data.table import DUPLICATES_HINT, IrregularText, describe_merged

@@ -10,14 +10,13 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TypeVar
 
 from gradely.data.qrels import Qrels
-from gradely.data.read.layout import QRELS, RUN
-from gradely.data.read.lines import Values, first_rows, read, read_query
+from gradely.data.read.lines import QRELS, RUN, Values, first_rows, read, read_query
 from gradely.data.source import Report, Source
 from gradely.data.table import FirstRow, IrregularText, Part, Table
 from gradely.parallel import cores
 
 if TYPE_CHECKING:
-    from gradely.data.read.pieces import Dialect
+    from gradely.data.read.trec_pieces import Dialect
 
 T = TypeVar("T")
 

@@ -1,39 +1,47 @@
-"""TREC text in pieces, with array operations: the parts of a run, and qrels as columns over the text itself."""
+"""TREC text in pieces, with array operations: the parts of a run, and qrels as columns over the text itself.
+
+map_text reads a run, of which the ranges of a large file are read in processes; load_qrels reads qrels. Both split
+lines into fields.
+"""
 
 import pickle  # nosec B403
 import queue
 from collections.abc import Callable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from gradely.data.columns import Triples
 from gradely.data.hashing import SALT, has_repetition, hashes, is_distinct, new_tokens, ranges
-from gradely.data.ids import LONGEST_NAME, PAD, Bytes, Floats, Ids, Ints, Tokens, Words, are_too_long
+from gradely.data.ids import LONGEST_NAME, PAD, Bools, Bytes, Floats, Ids, Ints, Tokens, Words, are_too_long
 from gradely.data.qrels import Qrels
-from gradely.data.read.layout import QRELS, Layout
+from gradely.data.read.lines import QRELS, Layout
 from gradely.data.read.pieces import (
     LONGEST,
     NEWLINE,
     PIECE,
-    STRICT,
     Buffer,
-    Dialect,
     Piece,
+    check_utf8,
     close,
-    fields,
     map_pieces,
     numbers,
     pieces,
     split_text,
+    to_finite,
 )
 from gradely.data.source import LONGEST_LINE, DiskFile, Report, Source, UnpackedFile
 from gradely.data.table import IrregularText, Part, ScatteredQueries
 from gradely.parallel import MOST_TASKS, WorkerFailed, can_fork, cores, do_all, in_processes, on_threads, workers
 
 T = TypeVar("T")
+Field: TypeAlias = tuple[Ints, Ints]
+"""start and stop of one field, for every line"""
+BLANK, TAB, RETURN, HASH = 32, 9, 13, 35
+QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
+"""positions of the fields of qrels, of which few have subtopics; the layout of a run has the position of the score"""
 RANGE = 1 << 24
 """bytes of a range: few enough that all workers finish at about the same time, and many more than a query has"""
 LARGE = 1 << 28
@@ -42,6 +50,22 @@ FEW = 4
 """number of workers up to which threads are as fast as processes"""
 BLOCK = 1 << 16
 """bytes that are read at a time to find the start of a query"""
+
+
+class Dialect(NamedTuple):
+    """The input that a reader accepts in addition to regular lines."""
+
+    comments: bool = False
+    """lines that begin with # are skipped"""
+    any_bytes: bool = False
+    """text need not be UTF-8, and control characters are part of names"""
+    number: Callable[[bytes], float] = to_finite
+    """reads a number in an unusual notation; raises IrregularText if it is not a number"""
+    duplicates: bool = False
+    """a document may be judged twice for a query"""
+
+
+STRICT = Dialect()
 
 
 def map_text(
@@ -65,6 +89,70 @@ def map_text(
         except WorkerFailed:  # threads do the work, or report the error
             pass
     return map_pieces(source, use, threads, report, whole_queries=whole_queries)
+
+
+def _columns(piece: Piece, layout: Layout, dialect: Dialect) -> Triples:
+    """Return query, document and number of each line."""
+    query, document, number = fields(piece, layout, (QUERY, DOC, layout.value), dialect)
+    return Triples(Ids(piece.text, *query), Ids(piece.text, *document), numbers(piece, *number, dialect.number))
+
+
+def fields(piece: Piece, layout: Layout, columns: tuple[int, ...], dialect: Dialect = STRICT) -> list[Field]:
+    """Return some of the fields of all lines; raise IrregularText if a line has too few or too many fields."""
+    text = piece.text[piece.start : piece.stop]
+    if not dialect.any_bytes:
+        check_utf8(text)
+    blank = np.less_equal(text, BLANK, out=piece.scratch())
+    places = None if blank[0] or (blank[1:] & blank[:-1]).any() else _split_regular(text, blank, layout.width, columns)
+    if places is None:
+        places = _split_any(text, _white_space(text, blank, dialect), layout, columns, comments=dialect.comments)
+    return [(start + piece.start, stop + piece.start) for start, stop in places]
+
+
+def _split_regular(text: Bytes, blank: Bools, width: int, columns: tuple[int, ...]) -> list[Field] | None:
+    """Return the fields of lines with exactly one blank or tab between fields; None if a line differs."""
+    stop = np.flatnonzero(blank)
+    kind = text[stop]
+    spaces = np.count_nonzero(kind == BLANK) + np.count_nonzero(kind == TAB)
+    newlines = np.count_nonzero(kind == NEWLINE)
+    aligned = width * newlines == len(kind) == spaces + newlines and (kind[width - 1 :: width] == NEWLINE).all()
+    if not aligned:
+        return None
+    first = np.concatenate([[-1], stop[width - 1 : -1 : width]])
+    return [((stop[i - 1 :: width] if i else first) + 1, stop[i::width]) for i in columns]
+
+
+def _white_space(text: Bytes, blank: Bools, dialect: Dialect) -> Bools:
+    """Return flags of the bytes between fields; raise IrregularText for other control characters."""
+    if dialect.any_bytes:
+        return blank & ~((text < TAB) | (text - np.uint8(14) < 18))
+    if text.min() < TAB or (text - np.uint8(14) < 18).any():
+        raise IrregularText
+    behind = np.flatnonzero(text == RETURN) + 1  # the last byte is a newline
+    if not np.isin(text[behind], (RETURN, NEWLINE)).all():
+        raise IrregularText
+    return blank
+
+
+def _split_any(text: Bytes, blank: Bools, layout: Layout, columns: tuple[int, ...], *, comments: bool) -> list[Field]:
+    """Return the fields of lines with any white space between them; blank lines are skipped."""
+    edge = np.flatnonzero(blank[1:] != blank[:-1]) + 1
+    edge = edge if blank[0] else np.concatenate([[0], edge])
+    start, stop = edge[::2], edge[1::2]
+    newline, width = np.flatnonzero(text == NEWLINE), layout.width
+    if len(start) == width * len(newline) and not comments:  # mostly every line has exactly its fields
+        inside = (start[width::width] > newline[:-1]) & (stop[width - 1 : -1 : width] <= newline[:-1])
+        if inside.all():
+            return [(start[i::width], stop[i::width]) for i in columns]
+    line = np.concatenate([[0], np.searchsorted(start, newline)])
+    first, count = line[:-1], np.diff(line)
+    used = count > 0
+    if comments:
+        used[used] = text[start[first[used]]] != HASH
+    first, count = first[used], count[used]
+    if (count < width).any() or (not layout.extra and (count > width).any()):
+        raise IrregularText
+    return [(start[first + i], stop[first + i]) for i in columns]
 
 
 def count_processes(source: Source, threads: int) -> int:
@@ -140,16 +228,6 @@ def next_query(file: DiskFile, at: int, start: int) -> int:
         if line - at > LONGEST or len(rest) > LONGEST:
             raise ScatteredQueries
     return file.limit
-
-
-QUERY, SUBTOPIC, DOC, LABEL = 0, 1, 2, 3
-"""positions of the fields of qrels, of which few have subtopics; the layout of a run has the position of the score"""
-
-
-def _columns(piece: Piece, layout: Layout, dialect: Dialect) -> Triples:
-    """Return query, document and number of each line."""
-    query, document, number = fields(piece, layout, (QUERY, DOC, layout.value), dialect)
-    return Triples(Ids(piece.text, *query), Ids(piece.text, *document), numbers(piece, *number, dialect.number))
 
 
 READ_AT_ONCE = 1 << 24
