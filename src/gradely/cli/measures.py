@@ -38,7 +38,8 @@ WORDS = """
 - A document is **relevant** to a binary measure if its label is at least `rel`. An unjudged document is not
   relevant. A negative label has no gain.
 - A **tie group** is the set of all documents of a ranking with the same score. In formulas, it has n documents, r of
-  them relevant, and t documents are ranked above it.
+  them relevant, and t documents are ranked above it. A cut-off k **splits** it if some of its ranks, but
+  not all, are in the top k.
 """
 FUNCTIONS: dict[str, type[Relevance]] = {
     "'identity'": Identity,

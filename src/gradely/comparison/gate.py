@@ -214,7 +214,7 @@ def keep_scores(
     weights: Any = None,
     judge: Any = None,
 ) -> SavedScores:
-    """Evaluate a run as evaluate does, and return its scores; their `text()` is the content of a file of saved scores.
+    """Evaluate a run as `evaluate` does, and return scores that can be saved: `text()` is the content of the file.
 
     With `judge`, the scores by the judge's labels are added, for a gate with the same judge.
 

@@ -383,14 +383,15 @@ def evaluate(
     `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run; `columns` names the columns of
     tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
 
-    `ties` is expected (the default), trec, order, best, worst, random (with `seed`) or sampled, which is the exact mean
-    if it is known, else the mean of `samples` random orders, with its standard error. `precision="single"` rounds
-    scores before they are compared, as trec_eval 9 does.
+    `ties` is "expected" (the default), "trec", "order", "best", "worst", "random" (with `seed`) or "sampled", which is
+    the exact mean if it is known, else the mean of `samples` random orders, with its standard error.
+    `precision="single"` rounds scores before they are compared, as trec_eval 9 does.
 
-    `queries` are those to average over: those of the qrels (the default; a query missing from the run counts 0), those
-    in both, those of the run, or a list of queries. `empty` says whether queries without relevant documents count 0
-    (zero, the default), do not count (skip) or count 1 (one). `weights` weights queries in means, and `by` sets
-    Scores.segments: each is a dict by query, a column of the qrels, or a table.
+    `queries` are those to average over: "qrels" (the default) are all judged queries, of which those missing from the
+    run count 0; "both" are the judged queries in the run, and "run" all queries of the run; or pass a list of queries.
+    Queries without relevant documents count 0 with `empty="zero"` (the default) and 1 with "one"; "skip" leaves them
+    out. `weights` weights queries in means, and `by` sets Scores.segments: each is a dict by query, a column of the
+    qrels, or a table.
 
     `judged_only` drops unjudged documents from the run first. `exclude` is a table or dict of documents to drop, and
     `exclude_self` drops documents that have the id of their query. `duplicates` says what to do with duplicate

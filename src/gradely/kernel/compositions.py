@@ -65,7 +65,7 @@ class TieGroup(NamedTuple):
 
 
 def find_cut(groups: Sequence[TieGroup], k: int | None) -> int | None:
-    """Return the index of the tie group that the cut-off divides, or None."""
+    """Return the index of the tie group that the cut-off splits, or None."""
     return next((i for i, group in enumerate(groups) if 0 < group.places(k) < group.size), None)
 
 

@@ -207,7 +207,7 @@ def preference(batch: Batch, relevant: Array, against: Opposition, credit: Credi
 
 
 def _cut_credit(batch: Batch, cut: Array, inside: Array, against: Opposition, credit: Credit) -> Array:
-    """Return [Q, 1]: the mean credit of a relevant document in the tie group that the cut-off divides.
+    """Return [Q, 1]: the mean credit of a relevant document in the tie group that the cut-off splits.
 
     The document and the n' opposed ones take y of the places inside the cut-off; y has a hypergeometric distribution.
     If u opposed documents are above it, the document is inside for u < y.

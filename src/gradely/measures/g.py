@@ -132,8 +132,8 @@ class G(ComposedMeasure, GainBased):
 
     Ties: a mean over the numbers of documents of each gain that may be above a document of its tie group. Best and
     worst are found by an exact search. If a tie group has too many such states, the mean is refused (ties='sampled'
-    estimates it), and best and worst are bounds that contain every order. No relevant document: 0. If gains above 2^64
-    are missed, smaller missed gains lose digits.
+    estimates it), and best and worst are bounds that contain every order. No relevant document: 0. If the
+    ranking misses gains above 2^64, smaller gains that it misses lose digits.
     Reference: Buckley, G in trec_eval (2008).
 
     >>> from gradely import G, from_arrays

@@ -50,7 +50,7 @@ class PairMeasure(ArrangedMeasure):
         terms = pairs.right / xp.where(pairs.count > 0, pairs.count, 1.0)
         if cut is None:
             return terms
-        # where the cut-off divides a tie group, the number of pairs is random, and terms are means over what is inside
+        # where the cut-off splits a tie group, the number of pairs is random, and terms are means over what is inside
         right, counts = to_lists(pairs.right), to_lists(pairs.count[:, 0])
         queries = tied_queries(batch, level, xp.any(cut, axis=1))
         rows = {query.row: self._mean_of_query(query, right[query.row], int(counts[query.row])) for query in queries}
@@ -88,7 +88,7 @@ class PairMeasure(ArrangedMeasure):
         return Pairs(xp.where(counted, right, 0.0), count)
 
     def _cut(self, batch: Batch) -> Array | None:
-        """Return [Q, H]: true for documents of the tie group that the cut-off divides; None if it divides none.
+        """Return [Q, H]: true for documents of the tie group that the cut-off splits; None if it splits none.
 
         Unjudged documents may fill the places of the group in the top k; then none of its documents matters.
         """
@@ -210,7 +210,7 @@ class AUC(PairMeasure, Binary):
     Both documents are in the top k; unjudged documents are not relevant. This is the area under the ROC curve of the
     query's ranking.
 
-    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the number of its relevant documents
+    Ties: a tied pair counts one half. If k splits a tie group, the mean is over the number of its relevant documents
     in the top k. No relevant or no non-relevant document in the top k: 0.
     Reference: Hanley and McNeil, The meaning and use of the area under a receiver operating characteristic curve
     (1982); called Accuracy in ir_measures.
@@ -243,7 +243,7 @@ class OPA(PairMeasure, Graded):
 
     Both documents are in the top k; unjudged documents have relevance 0.
 
-    Ties: a tied pair counts one half. If k divides a tie group, the mean is over the numbers of its documents of
+    Ties: a tied pair counts one half. If k splits a tie group, the mean is over the numbers of its documents of
     each relevance in the top k; if there are too many such states, it is refused, and ties='sampled' estimates it. No
     documents with different relevance in the top k: 0.
     Reference: ordered_pair_accuracy in TF-Ranking; opa in rax, which count tied pairs as wrong.

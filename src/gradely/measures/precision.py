@@ -30,7 +30,7 @@ class InTop(Binary):
     """A measure that depends on the number of relevant documents in the top k."""
 
     def terms(self, batch: Batch) -> Array:
-        """Return 1 for each relevant document in the top k, or its probability of being there if tied across k."""
+        """Return 1 for each relevant document in the top k, or its probability of being there if it is tied."""
         return count_in_top(batch, self.relevant(batch), self.k)
 
 
@@ -59,7 +59,8 @@ class P(GradedInTop, ScaleBased):
     `relevance`, it is generalised precision: relevant documents are replaced by the sum of relevance over the top of
     the scale.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: McSherry and Najork, Computing Information Retrieval Performance Measures Efficiently in the Presence of
     Tied Scores (2008); generalised: Kekäläinen and Järvelin, Using graded relevance assessments in IR evaluation
     (2002).
@@ -108,7 +109,8 @@ class R(GradedInTop, ShareOfBase):
     RB is the number of relevant documents of the pool. Without k, the whole ranking counts. With `relevance`, it is
     generalised recall: both numbers are replaced by sums of relevance.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: McSherry and Najork (2008); generalised: Kekäläinen and Järvelin (2002).
 
     >>> from gradely import R, from_arrays
@@ -141,9 +143,10 @@ class F1(ShareOfBase):
 
         F1@k = 2 · (relevant in the top k) / (k + RB)
 
-    RB is the number of relevant documents of the pool. Without k, it is the length of the ranking.
+    RB is the number of relevant documents of the pool. Without a cut-off, k is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: McSherry and Najork (2008).
 
     >>> from gradely import F1, from_arrays
@@ -164,10 +167,11 @@ class F(ShareOfBase):
 
         F@k = (x+1)·P·R / (R + x·P) = (x+1) · (relevant in the top k) / (k + x·RB)
 
-    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without k,
-    it is the length of the ranking.
+    x is the weight of recall against precision, the square of van Rijsbergen's β; F(x=1) is F1. Without
+    a cut-off, k is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: van Rijsbergen, Information Retrieval (1979), as set_F in trec_eval.
 
     >>> from gradely import F, from_arrays
@@ -207,9 +211,9 @@ class SetAP(InTop):
 
         SetAP@k = P@k · R@k = (relevant in the top k)² / (k · RB)
 
-    RB is the number of relevant documents of the pool. Without k, it is the length of the ranking.
+    RB is the number of relevant documents of the pool. Without a cut-off, k is the length of the ranking.
 
-    Ties: they matter only across k. If d of the n documents of a tie group fit into the top k, r of the n are relevant,
+    Ties: they matter only if k splits a tie group. If d of its n documents fit into the top k, r of them are relevant,
     and h relevant documents are above the group, then a document of the group is inside with probability d/n, together
     with (d-1)(r-1)/(n-1) other relevant ones of the group on average. No relevant document: 0.
     Reference: set_map in trec_eval, without k; named SetAP in ir_measures.
@@ -243,9 +247,10 @@ class RelativeP(ShareOfBase):
 
         RelativeP@k = (relevant in the top k) / min(k, RB)
 
-    Without k, it is the length of the ranking.
+    Without a cut-off, k is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: relative_P and set_relative_P in trec_eval.
 
     >>> from gradely import RelativeP, from_arrays
@@ -280,7 +285,8 @@ class Rprec(Binary):
 
     At that rank precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
 
-    Ties: a document tied across that rank counts with its probability of being within it. No relevant document: 0.
+    Ties: if that rank splits a tie group, each of its documents counts with its probability of being at or above it.
+    No relevant document: 0.
     Reference: Buckley and Voorhees, Retrieval system evaluation, in: TREC, Experiment and Evaluation (2005).
 
     >>> from gradely import Rprec, from_arrays
@@ -292,7 +298,7 @@ class Rprec(Binary):
     expectation = expect_precision_at_base
 
     def terms(self, batch: Batch) -> Array:
-        """Return 1 for each relevant document in the top RB, or its probability if it is tied across that rank."""
+        """Return 1 for each relevant document in the top RB, or its probability of being there if it is tied."""
         base = batch.xp.astype(self.recall_base(batch), batch.above.dtype)[:, None]
         return count_in_top(batch, self.relevant(batch), base if self.k is None else batch.xp.clip(base, max=self.k))
 
@@ -319,7 +325,7 @@ class Utility(InTop):
 
     h is the number of relevant documents in the top k, n = min(k, N), and N the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k.
     Reference: utility in trec_eval; Lewis, The TREC-4 filtering track (1995).
 
     >>> from gradely import Utility, from_arrays
@@ -381,7 +387,8 @@ class Judged(Measure):
 
     N is the length of the ranking. Without k, the whole ranking counts.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No document retrieved: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No document
+    retrieved: 0.
     Reference: the measure of the same name in ir_measures.
 
     >>> import gradely
@@ -422,9 +429,10 @@ class Unjudged(Measure):
 
         Unjudged@k = (documents in the top k without a label of at least 0) / k
 
-    Without k, it is the length of the ranking.
+    Without a cut-off, k is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No document retrieved: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No document
+    retrieved: 0.
     Reference: unj in trec_eval 10, which also counts documents with a negative label as unjudged.
 
     >>> import gradely

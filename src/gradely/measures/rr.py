@@ -40,7 +40,7 @@ class RR(Binary):
 class Success(Binary):
     """Whether there is a relevant document in the top k.
 
-        Success@k = 1 if the top k hold a relevant document, else 0
+        Success@k = 1 if the top k contain a relevant document, else 0
 
     Also known as hit rate.
 

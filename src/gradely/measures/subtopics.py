@@ -486,7 +486,8 @@ class P_IA(RelevantBySubtopic):  # noqa: N801 - the field's name
 
     S is the number of subtopics with a relevant document. Without k, the divisor is the length of the ranking.
 
-    Ties: a document tied across k counts with its probability of being in the top k. No relevant document: 0.
+    Ties: if k splits a tie group, each of its documents counts with its probability of being in the top k. No relevant
+    document: 0.
     Reference: Agrawal and others, Diversifying search results (2009), as in ndeval.
 
     >>> from gradely import evaluate
@@ -585,7 +586,7 @@ class D_nDCG(GainBySubtopic):  # noqa: N801 - the field's name
     Pr(s) is the probability that a user means subtopic s, given with the judgments, else uniform over the subtopics
     with a relevant document. The gain is the label (`linear`) or 2^label - 1 (`exp`), the discount log2(i+1).
 
-    Ties: each document of a tie group gets the mean of the discount over the group's places. No relevant document: 0.
+    Ties: each document of a tie group gets the mean of 1/log2(i+1) over the group's places. No relevant document: 0.
     Reference: Sakai and Song, Evaluating diversified search results using per-intent graded relevance (2011).
 
     >>> from math import log2

@@ -203,8 +203,8 @@ class INST(UserModel, Expecting):
     attention at rank i: Π_{j<i} C_j over the infinite sum of these products. Without gain, the user reads as deep as
     in INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
 
-    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
-    ties='sampled' estimates it. No relevant document: 0.
+    Ties: the value is a ratio of two sums that both depend on the order, and no closed form is known for its mean over
+    orders; ties='expected' is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Moffat, Bailey, Scholer, Thomas, INST: an adaptive metric for information retrieval evaluation (2015), as
     in cwl_eval.
 
@@ -238,8 +238,8 @@ class NERR8(UserModel):
     attention at rank i: Π_{j<i} C_j over the sum of these products. If every label is 0 or the top of the scale, it
     is RR@k. Without k, the length of the ranking is used.
 
-    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
-    ties='sampled' estimates it. No relevant document: 0.
+    Ties: the value is a ratio of two sums that both depend on the order, and no closed form is known for its mean over
+    orders; ties='expected' is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat, ERR is not C/W/L: exploring the relationship between expected reciprocal
     rank and other metrics (2021), eq. 8; as in cwl_eval.
 
@@ -266,8 +266,8 @@ class NERR9(NERR8):
 
     The symbols are those of NERR8.
 
-    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
-    ties='sampled' estimates it. No relevant document: 0.
+    Ties: the value is a ratio of two sums that both depend on the order, and no closed form is known for its mean over
+    orders; ties='expected' is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 9; as in cwl_eval.
 
     >>> from gradely import NERR9, from_arrays
@@ -295,8 +295,8 @@ class NERR10(UserModel):
     p is the probability that a user who is not satisfied goes on; the other symbols are those of NERR8. With k,
     documents after rank k contribute no gain; `depth=1000` ends the sum at that rank.
 
-    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
-    ties='sampled' estimates it. No relevant document: 0.
+    Ties: the value is a ratio of two sums that both depend on the order, and no closed form is known for its mean over
+    orders; ties='expected' is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 10; as in cwl_eval.
 
     >>> from gradely import NERR10, from_arrays
@@ -328,8 +328,8 @@ class NERR11(UserModel, Expecting):
     The symbols are those of NERR8 and INSQ. With k, documents after rank k contribute no gain; `depth=1000` ends the
     sum at that rank.
 
-    Ties: no closed form is known of the mean over orders, a ratio of two random sums; ties='expected' is refused, and
-    ties='sampled' estimates it. No relevant document: 0.
+    Ties: the value is a ratio of two sums that both depend on the order, and no closed form is known for its mean over
+    orders; ties='expected' is refused, and ties='sampled' estimates it. No relevant document: 0.
     Reference: Azzopardi, Mackenzie, Moffat (2021), eq. 11; as in cwl_eval.
 
     >>> from gradely import NERR11, from_arrays

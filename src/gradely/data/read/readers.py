@@ -44,10 +44,10 @@ def read_qrels(
 ) -> Qrels:
     """Read qrels: a file, a dataframe, records, {query: {document: label}}, or {query: [relevant documents]}.
 
-    `format` is one of trec, csv, tsv, json, jsonl, parquet, letor; by default it is recognised.
+    `format` is "trec", "csv", "tsv", "json", "jsonl", "parquet" or "letor"; by default, it is recognised.
     `columns` gives the names of the columns of a table if they are unusual: {"query": "uid", "document": "iid",
     "label": "clicks"}. A table without labels contains relevant documents, each with label 1.
-    `duplicates` says what to do with duplicate documents of a query: error, or max, sum, first.
+    `duplicates` says what to do with duplicate documents of a query: "error" (the default), "max", "sum" or "first".
     `subtopics=True` reads judgments by subtopic: from the second field of TREC diversity qrels, a column subtopic, or
     {query: {document: {subtopic: label}}}, which is always read by subtopic. Instead of True, it may be the weights of
     the subtopics: {query: {subtopic: weight}}, a table of query, subtopic and weight, or a file with these fields.
@@ -133,12 +133,13 @@ def read_run(
 ) -> Run:
     """Read a run: a file, a dataframe, records, {query: {document: score}}, or ranked documents.
 
-    `columns` and `duplicates` are as in read_qrels; with duplicates="max", passages with the name of their document
-    become one document with their best score. In a LETOR file, `feature` is the number of the feature to rank by, and
-    `ascending` is true if low values are best. `split`, such as test or default/test, chooses one of the splits in
-    predictions of MTEB. `document_pattern`, a regular expression like "^(.*)#", turns passages into documents: the
-    match of its group in the name of a passage is the document, which has the score of its best passage. TREC and JSON
-    files are read at once, CSV, Parquet and dataframes when their scores are needed.
+    `format`, which may also be "msmarco", `columns` and `duplicates` are as in read_qrels; with duplicates="max",
+    passages with the name of their document become one document with their best score. In a LETOR file, `feature` is
+    the number of the feature to rank by, and `ascending` is true if low values are best. `split`, such as "test" or
+    "default/test", chooses one of the splits in predictions of MTEB. `document_pattern`, a regular expression like
+    "^(.*)#", turns passages into documents: the match of its group in the name of a passage is the document, which has
+    the score of its best passage. TREC and JSON files are read at once, CSV, Parquet and dataframes when their scores
+    are needed.
 
     >>> read_run({"q1": {"d1": 0.9, "d2": 0.4}, "q2": ["d7", "d3"]})
     Run(run: 2 queries)
