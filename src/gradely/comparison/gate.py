@@ -820,9 +820,10 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -
     least, coarse = _find_coarse(pairwise, limits, judged=judged)
     count = int(np.count_nonzero(coarse))
     p = format_p(least[coarse].min(initial=1.0), pairwise.design.alpha)
+    before = " before correction" if pairwise.is_corrected else ""
     text = (
         f"by {count:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
-        f"large: the smallest possible p is {p} before correction"
+        f"large: the smallest possible p is {p}{before}"
     )
     return [*notes, Note("coarse", count, len(limits), text)] if count else notes
 
@@ -830,16 +831,18 @@ def _note_tests(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -
 def _find_coarse(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -> tuple[Floats, Bools]:
     """Return the smallest possible p-values [measures], and which are not below alpha once they are corrected.
 
-    A measure by which both runs are the same is not among these, since nothing is to be shown there. With a judge,
-    whose labels move drops on all queries, t has no smallest p-value.
+    Only queries on which the runs differ can show a drop, whatever its limit: the others stay below it. A measure by
+    which both runs are the same is not among these, since nothing is to be shown there. With a judge, whose labels move
+    drops on all queries, t has no smallest p-value.
     """
-    design, beyond = pairwise.design, _beyond(pairwise, limits)
+    design = pairwise.design
+    by_query = np.stack([round_off(table[:, 1] - table[:, 0], table) for table in pairwise.values], axis=1)
     drawn = {"randomization": 1 / (2 * design.resamples + 2), "bootstrap": 1 / (design.resamples + 1)}
-    exact = 0.5 ** np.count_nonzero(beyond, axis=0) if pairwise.test in BY_SIGNS else 0.0
-    exact = least_tails(beyond) if pairwise.test == "t" and not judged and len(beyond) > 1 else exact
+    exact = 0.5 ** np.count_nonzero(by_query, axis=0) if pairwise.test in BY_SIGNS else 0.0
+    exact = least_tails(by_query) if pairwise.test == "t" and not judged and len(by_query) > 1 else exact
     least = np.maximum(exact, drawn.get(pairwise.test, 0.0)) * np.ones(len(limits))
-    moves = np.array([np.any(round_off(table[:, 1] - table[:, 0], table)) for table in pairwise.values])
-    return least, np.asarray(moves & (pairwise.correct(least[:, None])[:, 0] >= design.alpha))
+    coarse = pairwise.correct(least[:, None])[:, 0] >= design.alpha
+    return least, np.asarray(by_query.any(axis=0) & coarse)
 
 
 def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
