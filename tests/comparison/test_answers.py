@@ -342,10 +342,11 @@ def test_an_interval_of_max_t_that_contradicts_its_p_value_says_so():
         ({"correction": "none"}, "(p .71, 95 % interval "),
         ({"test": "tukey"}, "(corrected p 1.00, corrected 95 % interval "),
         ({"test": "max-t"}, "(corrected p .95, corrected 95 % interval "),
-        ({"simultaneous": True}, "(corrected p .71, simultaneous 95 % interval "),
+        ({"simultaneous": True}, "(corrected p .71, simultaneous 95 % max-t interval "),
+        ({"test": "max-t", "simultaneous": True}, "(corrected p .95, simultaneous 95 % interval "),
         ({"test": "wilcoxon"}, ", corrected 95 % t interval "),
         ({"test": "bootstrap", "correction": "none"}, ", 95 % t interval "),
-        ({"test": "wilcoxon", "simultaneous": True}, ", simultaneous 95 % interval "),
+        ({"test": "wilcoxon", "simultaneous": True}, ", simultaneous 95 % max-t interval "),
     ],
 )
 def test_a_sentence_names_what_is_corrected(design, words):

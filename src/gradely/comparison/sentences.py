@@ -380,8 +380,8 @@ class Answer:
     def _details(self, first: int, second: int) -> str:
         """Return the p-value and the interval of a pair in parentheses, both corrected or both uncorrected.
 
-        A t interval beside the p-value of another test is named, since the two may disagree about 0, and so is one of
-        max-t if it does.
+        An interval by t or max-t beside the p-value of another test is named, since the two may disagree about 0. So
+        is one of max-t if it does.
         """
         turned = not len(found := self._find(first, second))
         at = int((self._find(second, first) if turned else found)[0])
@@ -390,7 +390,8 @@ class Answer:
         at_once, corrected = self.design.simultaneous, self.pairwise.is_corrected
         kind = "simultaneous " if at_once else "corrected " if corrected else ""
         by_t = not at_once and not (corrected and self.design.test in SIMULTANEOUS)
-        named = " t" if by_t and self.pairwise.test != "t" else ""
+        method = "t" if by_t else "max-t" if at_once else self.pairwise.test
+        named = f" {method}" if method != self.pairwise.test else ""
         level = f"{kind}{100 * (1 - self.design.alpha):g} %{named} interval"
         ends = f"{format_signed(low)} … {format_signed(high)}"
         interval = "" if np.isnan(low) else f", {level} {ends}"
