@@ -409,6 +409,8 @@ def test_too_few_queries_for_the_limit_are_noted():
     text = "the smallest drops that 12 queries can show to exceed the limit, with power 0.8 (t-test): RR "
     assert f"{text}{size:.4f}" in [str(note) for note in made.notes]
     assert not any("power" in str(note) for note in gradely.gate(QRELS, LOWER, FIRST, ["RR"], max_drop=0.9).notes)
+    two = gradely.gate(dict(list(QRELS.items())[:2]), at(1, 9), at(9, 8), ["RR"])  # by t, RR would have to fall by 2.8
+    assert two.changes[0].detectable is None and "t-test): RR more than is possible" in str(two.notes[-1])
 
 
 def test_the_measures_are_those_of_the_saved_scores(demo, capfd):

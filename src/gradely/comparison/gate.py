@@ -678,7 +678,7 @@ def decide(
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes if _is_news(note, new)),
         *_note_tests(pairwise, limits, judged=with_judge),
-        *_note_power(changes, len(queries), pairwise),
+        *_note_power(changes, len(queries), pairwise, _find_coarse(pairwise, limits, judged=with_judge)[1]),
     ]
     return Gate(changes, pairwise, queries, new, strict, undecided, notes, judged)
 
@@ -776,8 +776,9 @@ def _changes(
         new, old = pairwise.means[m].tolist()
         drop, deviation = float(drops.size[m]), float(drops.deviation[m])
         detectable, needed = _what_it_takes(drop, deviation, limit, queries, design, len(limits))
+        possible = detectable is not None and detectable <= pairwise.widest[m]
         change = Change(measure, old, new, drop, limit, *numbers)
-        change = change._replace(detectable=None if coarse[m] else detectable, queries_needed=needed)
+        change = change._replace(detectable=detectable if possible and not coarse[m] else None, queries_needed=needed)
         differs = bool(drops.moves[m])
         changes.append(judge_change(change, design.alpha, differs=differs, strict=strict, undecided=undecided))
     return changes
@@ -854,10 +855,12 @@ def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _note_power(changes: list[Change], queries: int, pairwise: Pairwise) -> list[Note]:
-    """Note the smallest detectable drops of undecided measures."""
+def _note_power(changes: list[Change], queries: int, pairwise: Pairwise, coarse: Bools) -> list[Note]:
+    """Note the smallest detectable drops of undecided measures, except those that no test could show."""
     sizes = [
-        f"{c.measure} {c.detectable:.4f}" for c in changes if c.verdict == "undecided" and c.detectable is not None
+        f"{c.measure} {'more than is possible' if c.detectable is None else f'{c.detectable:.4f}'}"
+        for c, shows_none in zip(changes, coarse.tolist(), strict=True)
+        if c.verdict == "undecided" and c.low is not None and not shows_none
     ]
     level = f", {CORRECTIONS[str(pairwise.design.correction)]}" if len(changes) > 1 else ""
     text = (

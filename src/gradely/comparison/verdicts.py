@@ -42,8 +42,8 @@ class Change(NamedTuple):
     """worse (than allowed), not worse (shown to be within the limit), same (on every query), or undecided"""
     failed: bool = False
     detectable: float | None = None
-    """the smallest drop that would be shown to exceed the limit with a power of 0.8; None if nothing varies, or if no
-    drop could be shown to exceed the limit"""
+    """the smallest drop that would be shown to exceed the limit with a power of 0.8; None if nothing varies, if no
+    drop could be shown to exceed the limit, or if it would exceed the range of the measure"""
     queries_needed: int | None = None
     """the number of queries that would decide with a power of 0.8 if the true drop is as observed; None if none"""
     holes_low: float | None = None
