@@ -3,6 +3,7 @@
 import re
 from typing import ClassVar
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -315,6 +316,13 @@ def test_several_measures_in_one_text_are_a_list(text):
         gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, text)
     with pytest.raises(MeasureError, match="is several measures: give a list"):
         gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR", "nDCG@10, AP(rel=2)"])
+
+
+def test_a_run_in_place_of_measures_is_refused():
+    """evaluate(qrels, run, other) computed the measure Q at 1, 2 and 3, whose names are ids of queries."""
+    for other in ({"q1": ["a"], "q2": ["a"], "q3": ["a"]}, pl.DataFrame({"qid": ["q1"], "docid": ["a"]})):
+        with pytest.raises(MeasureError, match=r"measures are names, .* for several runs, use evaluate_runs"):
+            gradely.evaluate({"q1": {"a": 1}}, {"q1": ["a"]}, other)
 
 
 def test_one_measure_with_commas_and_blanks_is_one():

@@ -225,6 +225,11 @@ def label(name: MeasureLike) -> str:
 
 def parse_all(measures: MeasureLike | Iterable[MeasureLike]) -> dict[str, Measure]:
     """Return the measures by their names in results."""
+    by_name = isinstance(measures, Mapping) and all(isinstance(measure, Measure) for measure in measures.values())
+    if not by_name and (isinstance(measures, Mapping) or hasattr(measures, "columns")):
+        what = "a dict" if isinstance(measures, Mapping) else "a table"  # a run: its queries may be q1, a name of Q@1
+        others = "for several runs, use evaluate_runs or compare, with a dict {name: run}"
+        raise MeasureError(f"measures are names, like ['nDCG@10', 'AP']; found {what}; {others}")
     entries = list(measures) if isinstance(measures, Iterable) and not isinstance(measures, str) else [measures]
     for entry in entries:
         joined = entry if isinstance(entry, str) and (entry is measures or "," in entry) else ""

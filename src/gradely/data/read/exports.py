@@ -321,6 +321,7 @@ def _ragas_retrieved(content: Any) -> Iterator[Row]:
 
 MEANS = "it holds means, not rankings: have MTEB write predictions (prediction_folder=…), and give those"
 ONE_TABLE = "give one of its splits, like data['test'], or one table with a column of queries"
+ONE_RUN = f"{ONE_TABLE}; several runs by name go to evaluate_runs or compare"
 ROWS = "give its rows, one object per line: JSON Lines"
 """advice for a table by columns"""
 TABLE = f"{ROWS}, as to_json(orient='records', lines=True) of pandas writes them, or the dataframe itself"
@@ -328,7 +329,7 @@ NO_IDS = "it does not say which query each part answers: give {query: response},
 
 EXPORTS = (
     Export("a table in one object", _is_table, label=TABLE, score=TABLE),
-    Export("a dict of data sets or tables", _are_tables, label=ONE_TABLE, score=ONE_TABLE),
+    Export("a dict of data sets or tables", _are_tables, label=ONE_TABLE, score=ONE_RUN),
     Export(
         "a request of _rank_eval",
         lambda content: _maps(content, requests=list) and all(_maps(one, ratings=list) for one in content["requests"]),
