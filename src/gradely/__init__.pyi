@@ -15,7 +15,6 @@ from gradely.comparison.ties import Orders, RunTies, Swap, TieSensitivity, tie_s
 from gradely.comparison.users import UserRegions, users
 from gradely.comparison.verdicts import Change, Floor
 from gradely.data import Qrels, Run, read_qrels, read_run
-from gradely.data.raters import label_shares
 from gradely.data.selection import qrels_from_run
 from gradely.errors import DataError, GradelyError, InputError, MeasureError, MissingExtra
 from gradely.evaluation.arrays import evaluate_arrays
@@ -32,6 +31,7 @@ from gradely.judgments.estimate import Estimated, EstimatedPair, Estimation, est
 from gradely.judgments.holes import Holes, OpenPair, ToJudge, holes
 from gradely.judgments.judges import Judges, judges
 from gradely.judgments.judging import Judging, JudgingSimulation, simulate_judging
+from gradely.judgments.merge import label_shares
 from gradely.judgments.sample import QuerySample, sample
 from gradely.kernel.arrays import from_arrays, from_groups, from_ids
 from gradely.kernel.batch import Batch

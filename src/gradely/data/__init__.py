@@ -21,7 +21,7 @@ small one is read by read/lines. Qrels are opened in the same way: Table.qrels r
 and Qrels.of takes a dict of dicts. If labels are probabilities, Blocks.visit_uncertain takes the place of visit.
 
 Readers and locate do not import each other; import-linter checks every arrow, inside read and locate, too. Both use
-ids, hashing, columns, qrels, uncertain and tie_breaking. Selection, raters, tie_counts and tops build on locate.
+ids, hashing, columns, qrels, uncertain and tie_breaking. Selection, tie_counts and tops build on locate.
 """
 
 from gradely.data.hits import Blocks, Hits

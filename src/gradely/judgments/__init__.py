@@ -8,7 +8,7 @@
     agreement   confusion tables, Cohen's κ, Krippendorff's α
     by_judge    the values of runs by each judge, and pairs of runs that depend on the judge
     conclusion  the answers of judges as sentences
-    merge       merges several qrels into one
+    merge       several qrels as one: merged, or as the share of judges who gave each label
     judge_charts  the charts of judges
 
 They build on evaluation and on the comparison of several runs.
