@@ -11,7 +11,7 @@ import numpy as np
 from gradely.comparison.charts import altair, squares, style
 from gradely.comparison.kendall import defined_or_none
 from gradely.comparison.records import Records
-from gradely.comparison.similarities import Places, Similarity, SimilarityLike, parse_all
+from gradely.comparison.similarities import Ranking, Similarity, SimilarityLike, parse_all
 from gradely.data import Run
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, as_text
@@ -245,7 +245,7 @@ def share_queries(runs: Mapping[str, Run], queries: Iterable[Any] | None) -> tup
     return shared, [*note_names("missing", len(left_out), len(every), "query", text, left_out)]
 
 
-def rank(query: str, runs: Sequence[Run]) -> list[Places]:
+def rank(query: str, runs: Sequence[Run]) -> list[Ranking]:
     """Return the rankings of a query over the documents of all runs."""
     number: dict[str, int] = {}
     found = []
@@ -254,10 +254,10 @@ def rank(query: str, runs: Sequence[Run]) -> list[Places]:
         values = values_of([scores], lambda _, doc, where=where: f"{where}, document {clip(str(doc))}: the score")  # type: ignore[misc]
         among = [number.setdefault(as_text(doc, where), len(number)) for doc in scores]
         found.append((values, np.asarray(among)))
-    return [Places.of(values, among, len(number)) for values, among in found]
+    return [Ranking.of(values, among, len(number)) for values, among in found]
 
 
-def compare_all(similarity: Similarity, places: Sequence[Places]) -> Floats:
+def compare_all(similarity: Similarity, places: Sequence[Ranking]) -> Floats:
     """Return the matrix of similarities of all pairs of rankings, with NaN on the diagonal."""
     values = np.full((len(places), len(places)), np.nan)
     for i, j in combinations(range(len(places)), 2):

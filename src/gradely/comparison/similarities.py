@@ -20,7 +20,7 @@ ROWS = 1 << 10
 """number of pairs of tie groups that are processed at a time"""
 
 
-class Places(NamedTuple):
+class Ranking(NamedTuple):
     """A ranking: the numbers of documents above each document and tied with it, for the documents of both rankings."""
 
     above: Ints
@@ -29,7 +29,7 @@ class Places(NamedTuple):
     length: int
 
     @classmethod
-    def of(cls, scores: Floats, among: Ints, documents: int) -> "Places":
+    def of(cls, scores: Floats, among: Ints, documents: int) -> "Ranking":
         """Rank documents by score; `among` are their indices among all documents."""
         ascending = np.sort(scores)
         left, right = (np.searchsorted(ascending, scores, side) for side in ("left", "right"))
@@ -37,11 +37,11 @@ class Places(NamedTuple):
         above[among], tied[among] = len(scores) - right, right - left
         return cls(above, tied, len(scores))
 
-    def top(self, k: int | None) -> "Places":
+    def top(self, k: int | None) -> "Ranking":
         """Return the ranking truncated at rank k; documents of a tie group across k are equally likely to be in it."""
         if k is None or k >= self.length:
             return self
-        return Places(np.where(self.above < k, self.above, -1), self.tied, k)
+        return Ranking(np.where(self.above < k, self.above, -1), self.tied, k)
 
     @property
     def has(self) -> Bools:
@@ -64,11 +64,11 @@ class Similarity(Named):
     """the condition under which it is undefined"""
     k: int | None = parameter(default=None, doc="only the top k of both rankings count", kw_only=False)
 
-    def __call__(self, x: Places, y: Places) -> float:
+    def __call__(self, x: Ranking, y: Ranking) -> float:
         """Return the similarity of two rankings."""
         return self.compare(x.top(self.k), y.top(self.k))
 
-    def compare(self, x: Places, y: Places) -> float:
+    def compare(self, x: Ranking, y: Ranking) -> float:
         """Return the similarity of two rankings truncated at the cut-off."""
         raise NotImplementedError
 
@@ -99,7 +99,7 @@ class RBO(Similarity):
         default="a", doc="'a', the mean over orders of ties, or 'b', corrected for ties", check=one_of(("a", "b"))
     )
 
-    def compare(self, x: Places, y: Places) -> float:
+    def compare(self, x: Ranking, y: Ranking) -> float:
         """Return the weighted mean of the agreement at each depth."""
         short, long = sorted((x, y), key=lambda places: places.length)
         s, depths = short.length, np.arange(1, long.length + 1, dtype=np.float64)
@@ -117,7 +117,7 @@ class RBO(Similarity):
         return float(weights @ extended + last * self.p ** depths[-1])
 
 
-def overlap_at(x: Places, y: Places, depths: Floats) -> Floats:
+def overlap_at(x: Ranking, y: Ranking, depths: Floats) -> Floats:
     """Return the mean number of documents shared by the top d of both, d = 1, 2, …, over all orders of ties.
 
     The orders are independent, so each shared document contributes the product of its probabilities.
@@ -132,31 +132,31 @@ def overlap_at(x: Places, y: Places, depths: Floats) -> Floats:
         kinds, counts = np.unique(groups, axis=1, return_counts=True)
         for start in range(0, len(counts), ROWS):
             part = kinds[:, start : start + ROWS]
-            chances = Places(part[0], part[1], 0).chances(..., depths) * Places(part[2], part[3], 0).chances(
+            chances = Ranking(part[0], part[1], 0).chances(..., depths) * Ranking(part[2], part[3], 0).chances(
                 ..., depths
             )
             common += counts[start : start + ROWS] @ chances
     return common
 
 
-def _blurred_norm(short: Places, long: Places, depths: Floats) -> Floats:
+def _blurred_norm(short: Ranking, long: Ranking, depths: Floats) -> Floats:
     """Return the product of the norms of both rankings' probabilities; the shorter one is untied below its end."""
     ended = depths > short.length
     norms = np.where(ended, depths, _squares(short, depths)) * _squares(long, depths)
     return np.sqrt(norms)
 
 
-def _squares(places: Places, depths: Floats) -> Floats:
+def _squares(places: Ranking, depths: Floats) -> Floats:
     """Return the sum over documents of the squared probability of being in the top d."""
     groups, sizes = np.unique(np.stack([places.above, places.tied])[:, places.has], axis=1, return_counts=True)
     total = np.zeros_like(depths)
     for start in range(0, len(sizes), ROWS):
-        part = Places(groups[0, start : start + ROWS], groups[1, start : start + ROWS], 0)
+        part = Ranking(groups[0, start : start + ROWS], groups[1, start : start + ROWS], 0)
         total += sizes[start : start + ROWS] @ part.chances(..., depths) ** 2
     return total
 
 
-def _mean_chance_of_unseen(short: Places, long: Places, depths: Floats) -> Floats:
+def _mean_chance_of_unseen(short: Ranking, long: Ranking, depths: Floats) -> Floats:
     """Return the mean probability, below the end of the shorter ranking, of documents that only the longer one has."""
     flags = np.flatnonzero(long.has & ~short.has)
     new = long.chances(flags[np.argsort(long.above[flags])], depths)
@@ -164,7 +164,7 @@ def _mean_chance_of_unseen(short: Places, long: Places, depths: Floats) -> Float
     return np.where(depths > short.length, np.sum(new, axis=0) / np.maximum(reached, 1), 1.0)
 
 
-def shared_places(x: Places, y: Places) -> tuple[Ints, Ints]:
+def shared_places(x: Ranking, y: Ranking) -> tuple[Ints, Ints]:
     """Return the positions of shared documents in both, in rank order, independent of the order of input."""
     both = np.flatnonzero(x.has & y.has)
     both = both[np.lexsort((y.above[both], x.above[both]))]
@@ -183,7 +183,7 @@ class Tau(Similarity):
     title = "Kendall's τ of the shared documents"
     undefined = "fewer than two shared documents, or all of them tied"
 
-    def compare(self, x: Places, y: Places) -> float:
+    def compare(self, x: Ranking, y: Ranking) -> float:
         """Return τ_b over the shared documents."""
         first, second = shared_places(x, y)
         return kendall(-first, -second) if len(first) > 1 else np.nan
@@ -201,7 +201,7 @@ class TauAP(Similarity):
     is_symmetric = False
     undefined = Tau.undefined
 
-    def compare(self, x: Places, y: Places) -> float:
+    def compare(self, x: Ranking, y: Ranking) -> float:
         """Return τ_AP over the shared documents."""
         first, second = shared_places(x, y)
         return correlate_both(-first, -second)[1] if len(first) > 1 else np.nan
@@ -217,7 +217,7 @@ class Jaccard(Similarity):
     name = "Jaccard"
     title = "shared documents divided by all documents"
 
-    def compare(self, x: Places, y: Places) -> float:
+    def compare(self, x: Ranking, y: Ranking) -> float:
         """Return the mean of shared/all over the distribution of the number of shared documents.
 
         Among the documents tied at y's cut-off, x includes some for certain and others possibly. Given the numbers of
@@ -238,7 +238,7 @@ class Jaccard(Similarity):
         return mean
 
 
-def _divide(places: Places) -> tuple[Bools, Bools, int]:
+def _divide(places: Ranking) -> tuple[Bools, Bools, int]:
     """Return the documents certainly in a ranking, those tied at its end, and the number of these in it."""
     cut = places.has & (places.above + places.tied > places.length)
     sure = places.has & ~cut

@@ -12,7 +12,7 @@ from gradely.errors import DataError, NotFinite
 from gradely.evaluation.evaluate import DEFAULT
 from gradely.evaluation.likely_mistakes import describe_threshold
 from gradely.kernel.arrays import (
-    Groups,
+    GroupedArrays,
     Ints,
     align_arrays,
     are_by_subtopic,
@@ -150,7 +150,7 @@ def _compute(measures: dict[str, Measure], batch: Batch, number: Callable[[int],
         raise NotFinite(error.measure, number(error.row), float(batch.pool[error.row, 0])) from None
 
 
-def _in_groups(groups: Groups, measures: dict[str, Measure], ties: str, threads: int | None) -> dict[str, Array]:
+def _in_groups(groups: GroupedArrays, measures: dict[str, Measure], ties: str, threads: int | None) -> dict[str, Array]:
     """Return the values of each measure, one per group."""
     fitted = fit_all(measures, Levels(groups.labels))
 

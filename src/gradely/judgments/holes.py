@@ -140,7 +140,7 @@ class Holes(Result):
         joined, rows = bounds.runs.stacked.qrels, np.flatnonzero(bounds.is_open)
         query = np.searchsorted(joined.start, rows, side="right") - 1
         documents = [
-            Unjudged(joined.queries[int(query[i])], bounds.runs.name(int(rows[i])), float(worth[i]))
+            OpenDocument(joined.queries[int(query[i])], bounds.runs.name(int(rows[i])), float(worth[i]))
             for i in order.tolist()
         ]
         total, undecided = int(np.count_nonzero(worth)), sum(not pair.decided for pair in pairs)
@@ -312,7 +312,7 @@ def _note_bounds(kind: str, holes: Holes, flags: dict[str, bool], what: str) -> 
     return [Note(kind, len(names), len(holes.measures), text)] if names else []
 
 
-class Unjudged(NamedTuple):
+class OpenDocument(NamedTuple):
     """A document to judge, and the share of the open ranges that depends on it."""
 
     query: str
@@ -325,7 +325,7 @@ class ToJudge(Result):
     """Documents to judge, highest worth first."""
 
     measure: str
-    documents: list[Unjudged]
+    documents: list[OpenDocument]
     total: int
     """the number of documents with a positive worth"""
     pairs: int
@@ -336,7 +336,7 @@ class ToJudge(Result):
 
     def table(self) -> Table:
         """Return one row per document: query, document, worth."""
-        return Table(list(Unjudged._fields), [list(document) for document in self.documents])
+        return Table(list(OpenDocument._fields), [list(document) for document in self.documents])
 
     def remarks(self) -> list[str]:
         """Return what the worth means, and which other measures have open pairs."""

@@ -317,7 +317,7 @@ def from_groups(
     return groups.full_batch(ties)
 
 
-class Groups(NamedTuple):
+class GroupedArrays(NamedTuple):
     """Flat scores and labels; those of query i are at order[start[i]], …, order[start[i] + size[i] - 1]."""
 
     scores: Array
@@ -391,7 +391,7 @@ class Groups(NamedTuple):
         return scores, labels, xp.asarray(mask, device=where)
 
 
-def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> Groups:
+def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, seed: int) -> GroupedArrays:
     """Return flat arrays in groups; raise DataError if the arguments do not match."""
     if group is not None and qid is not None:
         raise DataError("pass either group or qid, not both")
@@ -419,18 +419,18 @@ def group_documents(scores: Any, labels: Any, group: Any, qid: Any, ties: str, s
         order, start, count = _by_first_row(np, code[shuffle], code)
         where = namespace(scores).asarray(shuffle[order], device=device_of(scores))
         start, count = (start, count) if size is None else (np.cumsum(size) - size, size)
-        return Groups(scores, labels, where, start, count)
+        return GroupedArrays(scores, labels, where, start, count)
     if size is not None:
-        return Groups(scores, labels, None, np.cumsum(size) - size, size)
+        return GroupedArrays(scores, labels, None, np.cumsum(size) - size, size)
     return _by_query(scores, labels, _codes(qid, scores))
 
 
-def _by_query(scores: Array, labels: Array, code: Array) -> Groups:
+def _by_query(scores: Array, labels: Array, code: Array) -> GroupedArrays:
     """Return groups from the query code of each document."""
     xp = namespace(code)
     order, start, size = _by_first_row(xp, code, code)
     together = bool(xp.all(order == xp.arange(order.shape[0], dtype=order.dtype, device=device_of(order))))
-    return Groups(scores, labels, None if together else order, start, size)
+    return GroupedArrays(scores, labels, None if together else order, start, size)
 
 
 def _by_first_row(xp: Any, code: Array, appearance: Array) -> tuple[Array, Ints, Ints]:

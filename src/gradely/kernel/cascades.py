@@ -19,7 +19,7 @@ LOST = 1e-20
 """if a rank is reached with a lower probability, its gain is lost in rounding, since gains do not grow with the rank"""
 
 
-class Groups(NamedTuple):
+class TieGroups(NamedTuple):
     """Tie groups with a document at which the user may stop, [G]."""
 
     above: Array
@@ -33,9 +33,9 @@ class Groups(NamedTuple):
     reach: Array
     """number of its ranks that matter: they are in the top k, and reached with a probability above LOST"""
 
-    def take(self, chosen: Array) -> "Groups":
+    def take(self, chosen: Array) -> "TieGroups":
         """Return some of the groups."""
-        return Groups(*(field[chosen] for field in self))
+        return TieGroups(*(field[chosen] for field in self))
 
 
 def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None) -> Array:
@@ -54,7 +54,7 @@ def cascade_groups(batch: Batch, stop: Array, discount: Discount, k: int | None)
         xp.reshape(x, (-1,))[leader] for x in (batch.above, batch.size, among, _reach(batch, stop, k))
     )
     count = xp.astype(count, above.dtype)
-    groups = Groups(above, size - batch.to_real(count), count, xp.cumulative_sum(count) - count, reach)
+    groups = TieGroups(above, size - batch.to_real(count), count, xp.cumulative_sum(count) - count, reach)
     order, gains = xp.argsort(_sort_key(batch, groups)), []
     for chosen in _side_by_side(batch, groups, order):
         some = groups.take(chosen)
@@ -74,13 +74,13 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
     return xp.minimum(xp.ceil(log(LOST) / xp.log1p(-mean)), count_within(batch, k))
 
 
-def _sort_key(batch: Batch, groups: Groups) -> Array:
+def _sort_key(batch: Batch, groups: TieGroups) -> Array:
     """Return a key that sorts groups by their reach, rounded up to a power of 2, then by descending number of steps."""
     doublings = batch.xp.ceil(batch.xp.log2(groups.reach))
     return doublings * (batch.grade.shape[1] + 1) - batch.to_real(groups.stops)
 
 
-def _side_by_side(batch: Batch, groups: Groups, order: Array) -> Iterator[Array]:
+def _side_by_side(batch: Batch, groups: TieGroups, order: Array) -> Iterator[Array]:
     """Yield the numbers of groups with about the same reach, within a factor of 2, as many as fit into the cache."""
     xp = batch.xp
     doublings = xp.ceil(xp.log2(groups.reach))
@@ -92,7 +92,7 @@ def _side_by_side(batch: Batch, groups: Groups, order: Array) -> Iterator[Array]
         start = stop
 
 
-def _pass(batch: Batch, groups: Groups, chances: Array) -> Array:
+def _pass(batch: Batch, groups: TieGroups, chances: Array) -> Array:
     """Return [G, reach + 1]: E_x of groups that are sorted by their number of steps, in descending order."""
     xp = batch.xp
     x = batch.count_up(int(xp.max(groups.reach)))[None, :]
@@ -112,7 +112,7 @@ def _pass(batch: Batch, groups: Groups, chances: Array) -> Array:
     return xp.concat([xp.ones_like(passed[:, :1]), passed], axis=1)
 
 
-def _gain(batch: Batch, groups: Groups, passed: Array, divisor: Array) -> Array:
+def _gain(batch: Batch, groups: TieGroups, passed: Array, divisor: Array) -> Array:
     """Return [G]: Σ_x (E_{x-1} - E_x)/D(t+x) over the ranks that matter."""
     xp = batch.xp
     x = xp.arange(1, passed.shape[1], dtype=groups.above.dtype, device=batch.device)[None, :]

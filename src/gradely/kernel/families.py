@@ -64,24 +64,24 @@ def additive(batch: Batch, gain: Array, discount: Discount, k: int | None) -> Ar
     return batch.xp.where(batch.tied == 1, alone, shared)
 
 
-class Places(NamedTuple):
+class PlaceSums(NamedTuple):
     """Σ w_i and Σ (i-t-1)·w_i over the places i <= k of each document's tie group, which has t documents above it."""
 
     weight: Array
     offset: Array
 
 
-def harmonics(batch: Batch, k: int | None) -> Places:
+def harmonics(batch: Batch, k: int | None) -> PlaceSums:
     """Return both sums for w_i = 1/i."""
     h = sum_over_places(batch, rank_discount, k)
-    return Places(h, count_within(batch, k) - batch.rank * h)
+    return PlaceSums(h, count_within(batch, k) - batch.rank * h)
 
 
 def threshold(
     batch: Batch,
     relevant: Array,
     k: int | None,
-    places: Places | None = None,
+    places: PlaceSums | None = None,
     *,
     value: Array | None = None,
     divisor: Array | None = None,

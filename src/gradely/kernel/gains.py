@@ -10,13 +10,13 @@ from gradely.kernel.batch import Array, Batch
 from gradely.kernel.parameters import is_number, to_python
 
 
-class Table(NamedTuple):
+class LabelTable(NamedTuple):
     """A table of values by label; labels of 0 or less that are not listed have the value 0."""
 
     values: tuple[tuple[float, float], ...]
 
     @classmethod
-    def of(cls, table: dict[float, float]) -> "Table":
+    def of(cls, table: dict[float, float]) -> "LabelTable":
         """Return the table of {label: value}; raise MeasureError if an entry is no number or a value is negative."""
         for label, value in table.items():
             if not is_number(label) or not is_number(value) or value < 0:

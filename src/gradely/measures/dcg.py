@@ -12,7 +12,7 @@ from gradely.kernel import by_place
 from gradely.kernel.backend import has_short_rows, is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive, no_discount, rank_discount
-from gradely.kernel.gains import GAINS, Table, exponents, headroom, log2, units
+from gradely.kernel.gains import GAINS, LabelTable, exponents, headroom, log2, units
 from gradely.kernel.parameters import one_of, parameter
 from gradely.kernel.ties import Discount, sum_in_parts
 from gradely.kernel.uncertain import Gains, UncertainBatch, over_ideal
@@ -69,11 +69,11 @@ def gain_parameter(default: str) -> Any:
     return parameter(default=default, doc=doc, check=check_gain)
 
 
-def check_gain(name: str, value: Any) -> str | Table:
+def check_gain(name: str, value: Any) -> str | LabelTable:
     """Check the name of a gain, or a table of gains."""
-    if isinstance(value, Table):
+    if isinstance(value, LabelTable):
         return value
-    return Table.of(dict(value)) if isinstance(value, Mapping) else str(one_of(GAINS)(name, value))
+    return LabelTable.of(dict(value)) if isinstance(value, Mapping) else str(one_of(GAINS)(name, value))
 
 
 def check_discount(_: str, value: Any) -> str:
@@ -85,17 +85,17 @@ def check_discount(_: str, value: Any) -> str:
 class GainBased(Graded):
     """A measure of gains, which are functions of relevance."""
 
-    gain: str | Mapping[float, float] | Table = gain_parameter("linear")
+    gain: str | Mapping[float, float] | LabelTable = gain_parameter("linear")
 
     def fit(self, levels: Levels) -> Self:
         """Return the measure fitted to the collection; raise an error if a table of gains lacks a label."""
-        if isinstance(self.gain, Table):
+        if isinstance(self.gain, LabelTable):
             self.gain.check(levels())
         return super().fit(levels)
 
     def gains(self, batch: Batch, relevance: Array, exponent: Array | None) -> Array:
         """Return the gains of relevance, in units of 2^exponent."""
-        function: Any = self.gain if isinstance(self.gain, Table) else GAINS[str(self.gain)]
+        function: Any = self.gain if isinstance(self.gain, LabelTable) else GAINS[str(self.gain)]
         return function(batch, relevance, exponent)
 
     def exponent(self, batch: Batch) -> Array | None:
@@ -111,7 +111,7 @@ class GainBased(Graded):
     def _exponent_of(self, batch: Batch) -> Array | None:
         highest, room = batch.pool[:, :1], headroom(batch)
         largest = room if self.gain == "exp" else 2.0**room
-        if not batch.fixed and not isinstance(self.gain, Table) and not is_any(highest > largest):
+        if not batch.fixed and not isinstance(self.gain, LabelTable) and not is_any(highest > largest):
             return None  # the usual case, found without computing logarithms
         return exponents(batch, self.power(batch, highest))
 
@@ -119,13 +119,13 @@ class GainBased(Graded):
         """Return [Q, 1]: the binary logarithm of the gain of the highest relevance, or a little more."""
         if self.gain == "exp":
             return highest
-        top = batch.xp.full_like(highest, float(self.gain.top)) if isinstance(self.gain, Table) else highest
+        top = batch.xp.full_like(highest, float(self.gain.top)) if isinstance(self.gain, LabelTable) else highest
         return batch.xp.log2(batch.xp.clip(top, min=1.0))
 
     def ideal(self, batch: Batch) -> Array:
         """Return [Q, B]: the gains of the pool, best first."""
         gains = self._gains_where(batch, batch.pooled, batch.pool)
-        return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, Table) else gains
+        return -batch.xp.sort(-gains, axis=1) if isinstance(self.gain, LabelTable) else gains
 
     def retrieved_gains(self, batch: Batch) -> Array:
         """Return [Q, H]: the gain of each retrieved judged document."""
@@ -134,16 +134,16 @@ class GainBased(Graded):
     def _gains_where(self, batch: Batch, real: Array, relevance: Array) -> Array:
         """Return the gains of documents and 0 in padding, where relevance is 0 but a table may have another gain."""
         gains = self.gains(batch, relevance, self.exponent(batch))
-        return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, Table) else gains
+        return batch.xp.where(real, gains, 0.0) if isinstance(self.gain, LabelTable) else gains
 
     def priority(self, batch: Batch) -> Array:
         """Rank documents by gain, which rises with relevance unless it is a table."""
-        return self.retrieved_gains(batch) if isinstance(self.gain, Table) else batch.grade
+        return self.retrieved_gains(batch) if isinstance(self.gain, LabelTable) else batch.grade
 
     @property
     def priority_key(self) -> object:
         """Relevance alone, unless the gain is a table or the measure has a priority of its own."""
-        by_relevance = type(self).priority is GainBased.priority and not isinstance(self.gain, Table)
+        by_relevance = type(self).priority is GainBased.priority and not isinstance(self.gain, LabelTable)
         return Graded if by_relevance else self.key
 
     def degenerate(self, batch: Batch) -> Array:
@@ -315,7 +315,7 @@ class NDCNG(nDCG):
 
     name = "NDCNG"
     expectation = expect_share_of_ideal
-    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
+    gain: str | Mapping[float, float] | LabelTable = gain_parameter("exp")
     relevance: RelevanceLike | None = parameter(
         default=Max(),
         doc="how labels become relevance: 'max', max(4) for a given scale, or shift(1), which shifts them first",
@@ -340,7 +340,7 @@ class nDCGphi(nDCG):  # noqa: N801 - the paper's name
     """
 
     name = "nDCGphi"
-    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
+    gain: str | Mapping[float, float] | LabelTable = gain_parameter("exp")
     relevance: RelevanceLike | None = parameter(
         default=Phi(), doc="the curve: 'phi', phi('code') or phi([(score, relevance), …])"
     )

@@ -7,7 +7,7 @@ from gradely.errors import MeasureError
 from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import cascade, rank_discount
-from gradely.kernel.gains import Table, exp, exponents, inverse_power, units
+from gradely.kernel.gains import LabelTable, exp, exponents, inverse_power, units
 from gradely.kernel.parameters import BETWEEN_0_AND_1, number, parameter
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
@@ -19,17 +19,17 @@ class Satisfied(ScaleBased, GainBased):
     """A measure whose user stops at a document with a probability that grows with its gain."""
 
     takes_fixed = False
-    gain: str | Mapping[float, float] | Table = gain_parameter("exp")
+    gain: str | Mapping[float, float] | LabelTable = gain_parameter("exp")
 
     def check_parameters(self) -> None:
         """Raise MeasureError if both a top and a table of gains, which has its own top, are given."""
         super().check_parameters()
-        if isinstance(self.gain, Table) and self.top is not None:
+        if isinstance(self.gain, LabelTable) and self.top is not None:
             raise MeasureError(f"{self.name}: the top of a table of gains is its highest gain; leave top out")
 
     def fit(self, levels: Levels) -> Self:
         """Take the top from the table of gains if there is one, else from the scale."""
-        return GainBased.fit(self, levels) if isinstance(self.gain, Table) else super().fit(levels)
+        return GainBased.fit(self, levels) if isinstance(self.gain, LabelTable) else super().fit(levels)
 
     def stop(self, batch: Batch) -> Array:
         """Return [Q, H]: the probability that the document satisfies the user."""
@@ -38,11 +38,11 @@ class Satisfied(ScaleBased, GainBased):
     def ideal_stop(self, batch: Batch) -> Array:
         """Return [Q, B]: the probabilities of satisfaction in the pool, best first."""
         chance = self._chance(batch, batch.pooled, batch.pool)
-        return -batch.xp.sort(-chance, axis=1) if isinstance(self.gain, Table) else chance
+        return -batch.xp.sort(-chance, axis=1) if isinstance(self.gain, LabelTable) else chance
 
     def _chance(self, batch: Batch, real: Array, relevance: Array) -> Array:
         """Return G(g) / (G(top) + 1), for `exp` (2^g - 1) / 2^top."""
-        if isinstance(self.gain, Table):
+        if isinstance(self.gain, LabelTable):
             return batch.xp.where(real, self.gain(batch, relevance), 0.0) / (float(self.gain.top) + 1)
         if self.gain == "linear":
             return relevance / (float(self.top or 1) + 1)

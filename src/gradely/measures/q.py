@@ -18,7 +18,7 @@ from gradely.kernel.compositions import (
     replace_rows,
     tied_queries,
 )
-from gradely.kernel.families import Places, threshold
+from gradely.kernel.families import PlaceSums, threshold
 from gradely.kernel.gains import headroom, units
 from gradely.kernel.parameters import is_number, parameter, to_python
 from gradely.kernel.series import inverse_sums
@@ -58,7 +58,7 @@ class Blend(NamedTuple):
         divisor = self.count * batch.to_real(rank) + take_in_rows(self.gain, at)
         return batch.xp.where(divisor > 0, divisor, 1.0)
 
-    def over_places(self, batch: Batch, k: int | None) -> Places:
+    def over_places(self, batch: Batch, k: int | None) -> PlaceSums:
         """Return the sums of 1/D_i over the places of each document's tie group."""
         xp, last = batch.xp, self.last
         start, stop = group_places(batch, k)
@@ -68,9 +68,9 @@ class Blend(NamedTuple):
         tail = xp.maximum(start, last)
         many, before = batch.to_real(xp.maximum(stop, last) - tail), batch.to_real(tail - batch.above)
         behind = self._behind(batch, tail, many)
-        return Places(weight + behind.weight, offset + behind.offset + before * behind.weight)
+        return PlaceSums(weight + behind.weight, offset + behind.offset + before * behind.weight)
 
-    def _behind(self, batch: Batch, start: Array, many: Array) -> Places:
+    def _behind(self, batch: Batch, start: Array, many: Array) -> PlaceSums:
         """Return the sums for places after the end of the ideal ranking, where D_i grows by `count` per rank."""
         xp = batch.xp
         counts = self.count > 0
@@ -79,7 +79,7 @@ class Blend(NamedTuple):
         x = batch.to_real(start) + 1 + xp.where(counts, xp.clip(ratio, max=most), most)
         scale = x / self.divisor(batch, start + 1)
         inverse, offset = inverse_sums(xp, x, many)
-        return Places(scale * inverse, scale * offset)
+        return PlaceSums(scale * inverse, scale * offset)
 
 
 def _between(sums: Sums, start: Array, stop: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from gradely.errors import MeasureError, did_you_mean
 from gradely.kernel.batch import Levels
-from gradely.kernel.gains import Table
+from gradely.kernel.gains import LabelTable
 from gradely.relevance.labels import AtLeast, Identity, Max, Relevance, Shift, Tabled
 from gradely.relevance.phi import Phi
 
@@ -36,7 +36,7 @@ def relevance_of(value: RelevanceLike) -> Relevance:
     if isinstance(value, Relevance):
         return value
     if isinstance(value, Mapping):
-        return Tabled(Table.of(dict(value)))
+        return Tabled(LabelTable.of(dict(value)))
     if isinstance(value, str) and value.lower() in NAMED:
         return NAMED[value.lower()]()
     hint = did_you_mean(value, NAMED) if isinstance(value, str) else ""

@@ -6,7 +6,7 @@ from typing import Any, Self
 
 from gradely.errors import MeasureError
 from gradely.kernel.batch import Batch, Levels
-from gradely.kernel.gains import Table
+from gradely.kernel.gains import LabelTable
 from gradely.kernel.parameters import POSITIVE, Parametric, number, parameter, to_python
 
 
@@ -141,7 +141,7 @@ class Max(Relevance):
 class Tabled(Relevance):
     """A table of relevance by label."""
 
-    table: Table = parameter(default=Table(()), doc="relevance by label", kw_only=False)
+    table: LabelTable = parameter(default=LabelTable(()), doc="relevance by label", kw_only=False)
     by_label = True
 
     def __call__(self, batch: Batch) -> Batch:

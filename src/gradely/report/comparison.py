@@ -210,7 +210,7 @@ def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
     return rows
 
 
-class Places(NamedTuple):
+class SwappedPair(NamedTuple):
     """Two runs that swap places with the order of tied documents, and the measures by which they do."""
 
     first: str
@@ -229,7 +229,7 @@ class AboutTies(NamedTuple):
     untied: int
     """the number of runs without a tie in any precision"""
     summary: str
-    swaps: list[Places]
+    swaps: list[SwappedPair]
     total: int
     notes: list[Note]
 
@@ -240,17 +240,17 @@ def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> A
     sensitivity = TieSensitivity(runs, list(board.measures), board.settings, len(board.queries))
     counts = [(name, run.tied) for name, run in zip(names, runs, strict=True)]
     tied = [(name, tied) for name, tied in counts if tied.tied or tied.single or tied.half]
-    places = _places(sensitivity)
+    swapped = _swapped_pairs(sensitivity)
     tied.sort(key=lambda pair: -pair[1].share)
     summary = sensitivity.count_swaps() + "."
-    return AboutTies(tied, len(counts) - len(tied), summary, places[:SWAPS], len(places), sensitivity.notes)
+    return AboutTies(tied, len(counts) - len(tied), summary, swapped[:SWAPS], len(swapped), sensitivity.notes)
 
 
-def _places(sensitivity: TieSensitivity) -> list[Places]:
+def _swapped_pairs(sensitivity: TieSensitivity) -> list[SwappedPair]:
     """Return the pairs of runs that swap places, those with most measures first."""
-    rows: dict[tuple[str, str], Places] = {}
+    rows: dict[tuple[str, str], SwappedPair] = {}
     for swap in sensitivity.swaps:
-        row = rows.setdefault((swap.first, swap.second), Places(swap.first, swap.second, [], []))
+        row = rows.setdefault((swap.first, swap.second), SwappedPair(swap.first, swap.second, [], []))
         row.measures.append(swap.measure)
         if swap.trec:
             row.trec.append(swap.measure)

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.label_bounds import LabelRanges, bound_labels
-from gradely.judgments.holes import Holes, OpenPair, Unjudged
+from gradely.judgments.holes import Holes, OpenDocument, OpenPair
 from gradely.report import charts
 from gradely.report.page import Chart, cut
 
@@ -28,7 +28,7 @@ class AboutHoles(NamedTuple):
     pairs: list[OpenPair]
     """the first pairs, open ones before decided ones, largest differences first"""
     all_pairs: int
-    documents: list[Unjudged]
+    documents: list[OpenDocument]
     worth: str
     """a sentence about the worth of a document, and the number of all documents"""
 

@@ -33,7 +33,7 @@ from gradely.tables import count_of
 from gradely.trec_eval.options import GROUPED, UNREADABLE, Options, Quit, atof, atol
 
 
-class Groups(NamedTuple):
+class JudgmentGroups(NamedTuple):
     """Every judgment group of every query as a query of its own, sorted by query and name of the group."""
 
     qrels: Qrels
@@ -43,7 +43,7 @@ class Groups(NamedTuple):
     """the row of each judgment's document among the documents of all groups together, [judgments]"""
 
     @classmethod
-    def of(cls, labels: dict[str, dict[bytes, dict[str, float]]], name: str) -> tuple[Qrels, "Groups"]:
+    def of(cls, labels: dict[str, dict[bytes, dict[str, float]]], name: str) -> tuple[Qrels, "JudgmentGroups"]:
         """Return the judgments of all groups together, and the groups, from {query: {group: {document: label}}}."""
         together: dict[str, dict[str, float]] = {}
         apart: dict[str, dict[str, float]] = {}
@@ -111,7 +111,7 @@ class JudgmentFile(NamedTuple):
     """a duplicate document by query"""
     relevant: int | None = None
     """the number of judgments above 0, including duplicates; None for judgment groups"""
-    groups: Groups | None = None
+    groups: JudgmentGroups | None = None
     """the judgments by group, if the file has judgment groups"""
 
 
@@ -216,7 +216,7 @@ def _read_groups(source: Source, compat: int) -> JudgmentFile:
         docs[doc] = label
     if not labels:
         raise Quit(UNREADABLE, f"{source.name}: no judgments")
-    qrels, groups = Groups.of(labels, source.name)
+    qrels, groups = JudgmentGroups.of(labels, source.name)
     return JudgmentFile(qrels, {}, groups=groups)
 
 
