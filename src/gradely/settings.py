@@ -36,18 +36,18 @@ TIES: dict[TiePolicy, str] = {
     "random": "tied documents in a random order, drawn with a seed",
 }
 QUERIES: dict[QueryPolicy, str] = {
-    "qrels": "all queries of the qrels; a query missing from the run counts 0",
+    "qrels": "all queries of the qrels; a query missing from the run counts as 0",
     "both": "the queries that are in both the qrels and the run",
-    "run": "all queries of the run; a query without judgments counts 0",
+    "run": "all queries of the run; a query without judgments counts as 0",
 }
 PRECISIONS: dict[Precision, str] = {
     "double": "scores are not rounded",
     "single": "scores are rounded to single precision first, as trec_eval 9 and older do; more of them tie",
 }
 EMPTY: dict[EmptyPolicy, str] = {
-    "zero": "a query without relevant documents counts 0",
+    "zero": "a query without relevant documents counts as 0",
     "skip": "a query without relevant documents does not count",
-    "one": "a query without relevant documents counts 1, whatever was retrieved",
+    "one": "a query without relevant documents counts as 1, whatever was retrieved",
 }
 
 SAMPLES = 200

@@ -56,7 +56,7 @@ def test_below_the_table_it_says_how_far_ties_matter(demo, said):
     assert (tied.low, tied.high) == (pytest.approx(low, abs=1e-14), pytest.approx(high, abs=1e-14))
     where = f"depending on the order of ties in {tied.queries} of 24 queries"
     assert f"AP {tied.value:.4f}, between {low:.4f} and {high:.4f} {where}" in text
-    assert "2 of 24 judged queries are not in the run and count 0: q23, q24" in text
+    assert "2 of 24 judged queries are not in the run and count as 0: q23, q24" in text
 
 
 @pytest.mark.parametrize(("digits", "shown"), [(4, True), (2, True), (1, False)])

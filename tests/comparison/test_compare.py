@@ -224,7 +224,7 @@ def test_the_command_prints_table_marks_and_what_is_needed_to_do_it_again(demo, 
     assert text.startswith("By AP, lexical and dense cannot be told apart (corrected p .87, corrected 95 % interval ")
     assert "Test: randomised Tukey HSD, blocked by query, 10,000 resamples, α = 0.05; it holds for all pairs" in text
     assert "Random seed: 4. Data: 24 queries, ties: expected, queries: qrels, double precision." in text
-    assert "popular: 2 of 24 judged queries are not in the run and count 0: q23, q24" in text
+    assert "popular: 2 of 24 judged queries are not in the run and count as 0: q23, q24" in text
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])

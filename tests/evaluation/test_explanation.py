@@ -60,7 +60,7 @@ def test_a_query_that_the_run_lacks_is_said_to_count_0(tmp_path, monkeypatch, ca
         assert explained.start == explained.total == 0
     assert run(["explain", "qrels", "bm25.run", "2", "-m", "AP"]) == 0
     text = capfd.readouterr().out
-    assert text.startswith("bm25 has no results for query 2, which counts 0\n") and "AP 1.0000:" in text
+    assert text.startswith("bm25 has no results for query 2, which counts as 0\n") and "AP 1.0000:" in text
     assert "sum 0.0000 / norm 2.0000 = AP 0.0000" in text
     assert gradely.explain("qrels", "bm25.run", "1", "AP").answered
 

@@ -101,7 +101,7 @@ def test_an_explanation_unfolds_its_ideal_ranking():
     html = explained._repr_html_()
     assert html.count("<table>") == 2 and "<details><summary>the ideal ranking" in html and "1/discount" in html
     missing = gradely.explain({"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a"]}, "r", "nDCG")._repr_html_()
-    assert "run has no results for query r, which counts 0" in missing
+    assert "run has no results for query r, which counts as 0" in missing
 
 
 def test_long_rankings_and_many_rows_are_cut_and_counted():

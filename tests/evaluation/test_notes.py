@@ -18,13 +18,13 @@ def judged(queries):
 @pytest.mark.parametrize(("missing", "names"), [(4, "q1, q2, q3, q4"), (5, "q1, q2, q3, q4, q5")])
 def test_five_queries_are_named(missing, names):
     scores = gradely.evaluate(judged(missing + 1), {"q0": ["a"]}, ["AP"])
-    count = f"{missing} of {missing + 1} judged queries are not in the run and count 0"
+    count = f"{missing} of {missing + 1} judged queries are not in the run and count as 0"
     assert texts_of(scores, "missing") == [f"{count}: {names}"]
 
 
 def test_of_six_queries_five_are_named():
     (text,) = texts_of(gradely.evaluate(judged(7), {"q0": ["a"]}, ["AP"]), "missing")
-    assert text == "6 of 7 judged queries are not in the run and count 0: q1, q2, q3, q4, q5, …"
+    assert text == "6 of 7 judged queries are not in the run and count as 0: q1, q2, q3, q4, q5, …"
 
 
 @pytest.mark.parametrize(("owners", "prefix"), [(1, "r0: "), (3, "r0, r1, r2: "), (4, "4 of 5 runs: "), (5, "")])
@@ -85,9 +85,19 @@ def test_dropped_documents_are_counted_among_all(run, says):
 @pytest.mark.parametrize(
     ("queries", "missing", "unjudged", "counted"),
     [
-        ("qrels", "is not in the run and counts 0", "has no judgments and is left out", {"q0": 1, "q1": 0.5, "q2": 0}),
+        (
+            "qrels",
+            "is not in the run and counts as 0",
+            "has no judgments and is left out",
+            {"q0": 1, "q1": 0.5, "q2": 0},
+        ),
         ("both", "is not in the run and is left out", "has no judgments and is left out", {"q0": 1, "q1": 0.5}),
-        ("run", "is not in the run and is left out", "has no judgments and counts 0", {"q0": 1, "q1": 0.5, "other": 0}),
+        (
+            "run",
+            "is not in the run and is left out",
+            "has no judgments and counts as 0",
+            {"q0": 1, "q1": 0.5, "other": 0},
+        ),
     ],
 )
 def test_the_fate_of_queries_that_one_side_lacks(queries, missing, unjudged, counted):

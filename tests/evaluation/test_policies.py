@@ -109,7 +109,7 @@ def test_queries_without_relevant_documents(folder, empty, mean, capfd):
     says = {
         "zero": "1 of 3 queries has no relevant document for RR and scores 0 in every order: q2",
         "skip": "1 of 3 judged queries has no relevant document and is left out: q2",
-        "one": "1 of 3 queries has no relevant document for RR and counts 1, whatever was retrieved: q2",
+        "one": "1 of 3 queries has no relevant document for RR and counts as 1, whatever was retrieved: q2",
     }
     assert says[empty] in [note["text"] for note in written["runs"][0]["notes"]]
 
@@ -159,7 +159,7 @@ def test_queries_of_the_run_without_judgments_are_empty():
     means = {e: gradely.evaluate(QRELS, run, ["RR"], queries="run", empty=e)["RR"] for e in ("zero", "skip", "one")}
     assert means == {"zero": 1.5 / 4, "skip": 0.75, "one": 3.5 / 4}
     scores = gradely.evaluate(QRELS, run, ["RR"], queries="run", empty="one")
-    assert "1 of 4 queries of the run has no judgments and counts 1: q9" in notes(scores)
+    assert "1 of 4 queries of the run has no judgments and counts as 1: q9" in notes(scores)
     assert "and is left out: q9" in notes(gradely.evaluate(QRELS, run, ["RR"], queries="run", empty="skip"))
 
 

@@ -217,7 +217,7 @@ def test_where_all_labels_are_zero_one_is_assumed():
 def test_a_missing_query_is_zero_twice():
     found = gradely.holes({"q": {"a": 1}, "r": {"b": 1}}, {"run": {"r": ["h", "b"]}}, ["nDCG@2", "AP", "RR"])
     assert {only(found, measure) for measure in found.measures} == {(0.0, 0.0)}
-    assert "1 of 2 judged queries is not in the run and counts 0: q" in str(found)
+    assert "1 of 2 judged queries is not in the run and counts as 0: q" in str(found)
     both = gradely.holes({"q": {"a": 1}, "r": {"b": 1}}, {"run": {"r": ["h", "b"]}}, ["RR"], queries="both")
     assert both.ranges["run"]["RR"] == (0.5, 1.0)
     assert both.queries == ["r"]

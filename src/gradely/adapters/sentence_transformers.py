@@ -33,8 +33,8 @@ class GradedRetrievalEvaluator(SentenceEvaluator):  # type: ignore[misc,unused-i
 
     `queries` and `corpus` are {id: text}, and `qrels` is anything that read_qrels accepts. The first measure is the
     primary metric. Results have names like name_nDCG_10, for trackers and model cards. The whole corpus is ranked. A
-    judged query that is missing from `queries` counts 0, and a judged document that is missing from `corpus` counts as
-    not retrieved.
+    judged query that is missing from `queries` counts as 0, and a judged document that is missing from `corpus` counts
+    as not retrieved.
     """
 
     def __init__(

@@ -54,10 +54,10 @@ def evaluate(
 ) -> Any:
     """Evaluate a run against qrels, both Spark DataFrames; return a DataFrame of (query, measure, value).
 
-    Every query of the qrels counts; a query missing from the run counts 0. With `by`, a column of the qrels, the result
-    is a DataFrame of (that column, measure, n, value): means over the n queries of each segment, where queries without
-    a segment form the segment "(none)". The other parameters are those of gradely.evaluate, but ties="order" and
-    duplicates="first" are refused, since rows in Spark have no order. With empty="skip", a query has no row for a
+    Every query of the qrels counts; a query missing from the run counts as 0. With `by`, a column of the qrels, the
+    result is a DataFrame of (that column, measure, n, value): means over the n queries of each segment, where queries
+    without a segment form the segment "(none)". The other parameters are those of gradely.evaluate, but ties="order"
+    and duplicates="first" are refused, since rows in Spark have no order. With empty="skip", a query has no row for a
     measure for which it has no relevant document. Weights are refused: join them to the values.
 
     Only the distinct labels are computed at once, since measures are fitted to them; the rest is computed when the

@@ -114,7 +114,7 @@ def take_common_queries(results: Evaluations) -> Evaluations:
         unjudged = Unjudged.of(names, results.settings)
     common = {name: evaluation.with_queries(answered, unjudged) for name, evaluation in results.evaluations.items()}
     if not len(next(iter(common.values())).queries):
-        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
+        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count as 0")
     return Evaluations(results.qrels, results.measures, results.settings, common)
 
 

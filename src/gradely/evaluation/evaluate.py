@@ -380,26 +380,26 @@ def evaluate(
 ) -> Scores:
     """Evaluate a run against qrels.
 
-    `qrels` and `run` are a path, a dataframe, a dict of dicts, or Qrels and a Run; `columns` names the columns of
-    tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
+    `qrels` and `run` can each be a path, a dataframe or a dict of dicts, or be Qrels and a Run; `columns` names the
+    columns of tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
 
     `ties` is "expected" (the default), "trec", "order", "best", "worst", "random" (with `seed`) or "sampled", which is
     the exact mean if it is known, else the mean of `samples` random orders, with its standard error.
     `precision="single"` rounds scores before they are compared, as trec_eval 9 does.
 
-    `queries` are those to average over: "qrels" (the default) are all judged queries, of which those missing from the
-    run count 0; "both" are the judged queries in the run, and "run" all queries of the run; or pass a list of queries.
-    Queries without relevant documents count 0 with `empty="zero"` (the default) and 1 with "one"; "skip" leaves them
-    out. `weights` weights queries in means, and `by` sets Scores.segments: each is a dict by query, a column of the
-    qrels, or a table.
+    `queries` selects those to average over: "qrels" (the default) means all judged queries, where those missing from
+    the run count as 0; "both" means the judged queries in the run, and "run" all queries of the run; or pass a list of
+    queries. Queries without relevant documents count as 0 with `empty="zero"` (the default) and as 1 with "one"; "skip"
+    leaves them out. `weights` weights queries in means, and `by` sets Scores.segments: each is a dict by query, a
+    column of the qrels, or a table.
 
-    `judged_only` drops unjudged documents from the run first. `exclude` is a table or dict of documents to drop, and
-    `exclude_self` drops documents that have the id of their query. `duplicates` says what to do with duplicate
+    `judged_only` drops unjudged documents before evaluation. `exclude` is a table or dict of documents to drop, and
+    `exclude_self` drops documents whose id is that of their query. `duplicates` says what to do with duplicate
     documents of a query, as in read_qrels, and `document_pattern` turns passages of a run into documents, as in
     read_run.
 
-    `threads` is the number of threads, by default one per processor; results do not depend on it. `progress` is called
-    with the name of the run and the share of the work that is done.
+    `threads` is the number of threads, by default one per processor, which does not affect results. `progress` is
+    called with the name of the run and the share of the work that is done.
 
     >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
     >>> scores.mean(), scores["RR"], scores.query("q1")

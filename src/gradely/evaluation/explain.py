@@ -118,7 +118,7 @@ class Explanation(Result):
     value: float
     run: str
     answered: bool
-    """false if the run has no results for the query, which then counts 0"""
+    """false if the run has no results for the query, which then counts as 0"""
     ideal: tuple[Line, ...]
     """the ideal ranking: the judged documents of the query, best first"""
     ideal_total: float
@@ -237,7 +237,7 @@ class Explanation(Result):
         depth = depth or self.depth
         lines, hidden = [], self.lines[depth:] if depth else []
         if not self.answered:
-            lines.append(f"{plain_line(self.run)} has no results for query {plain_line(self.query)}, which counts 0")
+            lines.append(f"{plain_line(self.run)} has no results for query {plain_line(self.query)}, which counts as 0")
         if hidden:
             lines.append(_count_hidden(hidden, digits))
         if self.missed:

@@ -894,7 +894,7 @@ def bound_labels(
     answered = found.stacked.hits.answered.reshape(len(runs), -1).all(axis=0)
     counted = np.arange(len(qrels)) if settings.queries == "qrels" else np.flatnonzero(answered)
     if not len(counted):
-        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count 0")
+        raise DataError("the runs have no query in common; by the query policy qrels, missing queries count as 0")
     at = {reach: found.down_to(reach) for reach in set(depths.values())}
     fitted = fit_all(measures, qrels.levels)
     bounds = {name: kinds[name](fitted[name], at[depths[name]], allowed) for name in measures}

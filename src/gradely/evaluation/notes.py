@@ -141,8 +141,8 @@ def note_names(kind: str, count: int, of: int, noun: str, text: str, names: Sequ
 
     In the text, {are}, {have}, {do}, {s} and {itself} are replaced by the singular or plural; other braces are kept.
 
-    >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} 0", ["q1"])
-    [Note('1 of 2 judged queries is not in the run and counts 0: q1')]
+    >>> note_names("missing", 1, 2, "judged query", "{are} not in the run and count{s} as 0", ["q1"])
+    [Note('1 of 2 judged queries is not in the run and counts as 0: q1')]
     """
     if not count:
         return []
@@ -395,7 +395,7 @@ def _note_missing(evaluation: "Evaluation") -> list[Note]:
     queries = np.flatnonzero(~evaluation.hits.answered)
     if not len(queries):
         return []
-    fate = "count{s} 0" if evaluation.settings.queries == "qrels" else "{are} left out"
+    fate = "count{s} as 0" if evaluation.settings.queries == "qrels" else "{are} left out"
     text = f"{{are}} not in the run and {fate}"
     notes = _note_judged(evaluation, "missing", queries, len(evaluation.qrels), "judged query", text)
     names = (evaluation.qrels.queries[i] for i in queries[:EXAMPLES].tolist())
@@ -415,7 +415,7 @@ def _note_unjudged(evaluation: "Evaluation") -> list[Note]:
     count, names = evaluation.hits.unjudged
     if not count:
         return []
-    fate = f"count{{s}} {_worth(evaluation)}" if evaluation.settings.counts_unjudged else "{are} left out"
+    fate = f"count{{s}} as {_worth(evaluation)}" if evaluation.settings.counts_unjudged else "{are} left out"
     total = int(evaluation.hits.answered.sum()) + count
     text = f"of the run {{have}} no judgments and {fate}"
     return note_names("unjudged", count, total, "query", text, names)
@@ -444,7 +444,9 @@ def _note_no_relevant(evaluation: "Evaluation", degenerate: Bools, measures: lis
     queries = evaluation.judged_queries[degenerate[evaluation.judged_queries]]
     if not len(queries):
         return []
-    fate = "score{s} 0 in every order" if evaluation.settings.empty == "zero" else "count{s} 1, whatever was retrieved"
+    fate = (
+        "score{s} 0 in every order" if evaluation.settings.empty == "zero" else "count{s} as 1, whatever was retrieved"
+    )
     text = f"{{have}} no relevant document for {', '.join(measures)} and {fate}"
     return _note_judged(evaluation, "degenerate", queries, len(evaluation.queries), "query", text)
 

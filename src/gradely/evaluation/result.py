@@ -40,7 +40,7 @@ class Result:
     ───────  ──────
     RR       0.5000
     <BLANKLINE>
-    1 of 2 judged queries is not in the run and counts 0: r
+    1 of 2 judged queries is not in the run and counts as 0: r
     """
 
     digits = 4

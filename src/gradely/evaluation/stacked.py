@@ -45,7 +45,7 @@ class StackedRuns:
         return cls(qrels, list(runs), stacked, settings, policies)
 
     def values(self, measures: Mapping[str, Measure]) -> Floats:
-        """Return the values, [runs, queries, measures]; queries that a run lacks count 0."""
+        """Return the values, [runs, queries, measures]; queries that a run lacks count as 0."""
         fitted = fit_all(measures, self.qrels.levels)
         hits = self.hits.judged_only() if self.settings.judged_only else self.hits
         answered = np.flatnonzero(self.hits.answered)
@@ -81,8 +81,8 @@ class StackedRuns:
         relevant = np.concatenate([[0], np.cumsum(self.qrels.grade > 0)])[self.qrels.start]
         empty = np.flatnonzero(np.diff(relevant) == 0).tolist()
         runs, queries = [self.names[i] for i in lacking], [self.qrels.queries[i] for i in empty]
-        lack, none = "lack{s} some of the queries, which count 0", "{have} no relevant document and score{s} 0"
-        none = none if self.settings.empty == "zero" else "{have} no relevant document and count{s} 1"
+        lack, none = "lack{s} some of the queries, which count as 0", "{have} no relevant document and score{s} 0"
+        none = none if self.settings.empty == "zero" else "{have} no relevant document and count{s} as 1"
         return [
             *self.policies,
             *note_names("missing", len(runs), len(self.names), "run", lack, runs),

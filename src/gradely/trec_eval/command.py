@@ -310,7 +310,7 @@ def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
 OPTIONS = """\
  -q  --query_eval_wanted             also print the values of every query
  -m  --measure NAME[.PARAMETERS]     a measure, or a set: official (the default), all_trec, set, qrels_jg; repeatable
- -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count 0
+ -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count as 0
  -n  --nosummary                     do not print the values over all queries
  -l  --level_for_rel LEVEL           the lowest relevant label; 1 by default
  -J  --Judged_docs_only              drop unjudged documents first
