@@ -128,7 +128,7 @@ def startup(seconds: dict[str, float] | None) -> list[str]:
         return []
     over = seconds["import gradely"] - seconds["import numpy"]
     text = ", ".join(f"`{name}` {value:.3f} s" for name, value in seconds.items())
-    return [f"G, start: {text}. {verdict(f'At most {IMPORT} s over NumPy', over <= IMPORT)}.", ""]
+    return [f"**G, start-up time**: {text}. {verdict(f'At most {IMPORT} s over NumPy', over <= IMPORT)}.", ""]
 
 
 def ties(ratios: dict[str, float] | None) -> list[str]:
@@ -137,7 +137,7 @@ def ties(ratios: dict[str, float] | None) -> list[str]:
         return []
     text = "; ".join(f"{name} {value:.2f}" for name, value in ratios.items())
     met = verdict(f"At most {OVERHEAD}", max(ratios.values()) <= OVERHEAD)
-    return [f"H, time of tie-aware measures over time with ties in the order of the input: {text}. {met}.", ""]
+    return [f"**H, cost of exact ties**, as a multiple of the time with ties in input order: {text}. {met}.", ""]
 
 
 def linear(seconds: dict[str, float] | None) -> list[str]:
@@ -146,9 +146,10 @@ def linear(seconds: dict[str, float] | None) -> list[str]:
         return []
     tenth, third, full = (seconds[part] for part in ("B-tenth", "B-third", "B"))
     rate = ((full - third) / (2 / 3)) / ((third - tenth) / (1 / 3 - 1 / 10))
-    text = ", ".join(f"{part} {value:.3f} s" for part, value in seconds.items())
-    met = verdict(f"within {LINEAR:.0%}", abs(rate - 1) <= LINEAR)
-    return [f"I, growth: {text}. A line after the first third takes {rate:.2f} times as long as before, {met}.", ""]
+    times = f"a tenth of B takes {tenth:.3f} s, a third {third:.3f} s, all of it {full:.3f} s"
+    met = verdict(f"Within {LINEAR * 100:.0f} %", abs(rate - 1) <= LINEAR)
+    later = f"After the first third, a line takes {rate:.2f} times as long as before"
+    return [f"**I, growth**: {times}. {later}. {met}.", ""]
 
 
 def page(seconds: dict[str, float] | None) -> list[str]:
@@ -157,4 +158,4 @@ def page(seconds: dict[str, float] | None) -> list[str]:
         return []
     text = ", ".join(f"`{name}` {value:.2f} s" for name, value in seconds.items())
     met = verdict(f"At most {REPORT} times", seconds["compare --report"] <= REPORT * seconds["evaluate"])
-    return [f"J, processor time with the runs of C: {text}. {met}.", ""]
+    return [f"**J, cost of a page**, in processor time, with the runs of C: {text}. {met}.", ""]

@@ -210,7 +210,9 @@
   };
 
   addEventListener("DOMContentLoaded", () => {
-    for (const home of document.querySelectorAll("[data-figure]"))
+    for (const home of document.querySelectorAll("[data-figure]")) {
+      home.replaceChildren();
       ({ ranking, users })[home.dataset.figure](home);
+    }
   });
 })();
