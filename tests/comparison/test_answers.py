@@ -93,7 +93,7 @@ def test_pairs_of_the_same_run_are_noted():
 def test_the_caption_says_which_intervals_are_corrected():
     one, several = (describe_tests(pairwise(runs_at(*[0.5] * size))) for size in (2, 3))
     assert "Intervals: 95 %; those of differences are uncorrected t intervals; those of means are by the stud" in one
-    corrected = "those of differences are corrected like p in sentences, and uncorrected t intervals in tables"
+    corrected = "those of differences are corrected in sentences, as p is, and uncorrected t intervals in tables"
     means = "those of means are by the studentised bootstrap (10,000 draws), uncorrected."
     assert f"Intervals: 95 %; {corrected}; {means}" in several
     assert "in sentences" not in describe_tests(pairwise(runs_at(*[0.5] * 3), correction="none"))

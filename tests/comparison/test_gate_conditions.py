@@ -264,7 +264,7 @@ def test_floors_alone_are_held_on_a_suite():
     made = gradely.suite(SUITE, ["RR"]).gate("b", floors={"RR": 0.9})
     assert (made.verdict, made.passed, made.names, made.changes) == ("untested", False, ["b"], [])
     assert made.effects_table().rows == [] and made.as_dict()["collections"] == []
-    floors = "The gate fails if the mean over collections is below its floor, which is not tested."
+    floors = "The gate fails if the mean over collections is below its floor, without a significance test."
     assert made.caption().startswith(f"{floors} Data: 5 collections")
     assert made.summary().startswith("Failed: b is below its floor: RR ")
 

@@ -78,7 +78,7 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
     level = plan_pairs(pairwise(column(0.1, -0.1, 0.2, -0.2)), None, 0.8, "none")
     assert (
         level.rows[0].queries_needed is None
-        and "needs more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
+        and "takes more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
     )
     alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
     assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
@@ -211,7 +211,7 @@ def test_intervals_of_numbers_of_queries_cover():
 def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():
     (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
     assert row.power_for == pytest.approx(integrated_power(0.05 / row.deviation, 4, 0.05), abs=1e-6)
-    assert "; a difference of 0.05 needs " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
+    assert "; detecting a difference of 0.05 takes " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
 
 
 PLANNED = ({"q1": {"d": 1}, "q2": {"d": 1}}, {"a": {"q1": ["d"], "q2": ["d"]}, "b": {"q1": ["x", "d"], "q2": ["d"]}})
@@ -265,6 +265,6 @@ def test_power_below_the_level_takes_two_queries():
 def test_a_difference_that_no_number_of_queries_shows():
     summary = gradely.plan(*PLANNED, ["RR"], difference=1e-9).summary()
     assert (
-        "; a difference of 1e-09 needs more queries than anybody can judge, and 2 queries detect it with power 0.05."
-        in summary
+        "; detecting a difference of 1e-09 takes more queries than anybody can judge, and 2 queries detect it with "
+        "power 0.05." in summary
     )

@@ -470,7 +470,7 @@ class Gate(Verdicts):
             losers = self.losers(change.measure, queries_text=queries_text)
             if change.drop > 0 and losers.rows:
                 lost = f"{change.measure}: {change.losses:,} of {count_of(len(self.queries), 'query')} lost"
-                title = f"{lost}; the {len(losers.rows)} that lost most"
+                title = f"{lost}; the {len(losers.rows)} that lost the most"
                 table = render(losers, "markdown")
                 parts.append(f"<details><summary>{title}</summary>\n\n{table}\n</details>\n")
         return parts
@@ -478,7 +478,7 @@ class Gate(Verdicts):
     def caption(self) -> str:
         """Return the conditions, tests and policies of the gate."""
         queries = count_of(len(self.queries), "query")
-        floors = ["The gate fails if a mean is below its floor, which is not tested."] if self.floors else []
+        floors = ["The gate fails if a mean is below its floor, without a significance test."] if self.floors else []
         if self.pairwise is None:
             return " ".join([*floors, f"Data: {queries}, {self._describe_policies()}."])
         design, count, test = self.pairwise.design, len(self.changes), self.pairwise.test
@@ -503,7 +503,11 @@ class Gate(Verdicts):
         usual = asdict(Settings())
         always = {key: value for key, value in self.saved.settings.items() if key in ("ties", "queries", "precision")}
         unusual = {key: value for key, value in self.saved.settings.items() if value != usual[key]} | always
-        policies = ", ".join(f"{key}: {value}" for key, value in self.saved.settings.items() if key in unusual)
+        policies = ", ".join(
+            f"{value} precision" if key == "precision" else f"{key}: {value}"
+            for key, value in self.saved.settings.items()
+            if key in unusual
+        )
         return policies + ("" if self.saved.weights is None else ", weighted means")
 
 

@@ -129,11 +129,11 @@ class Plan(Result):
             f"{row.detectable:.4f}"
         )
         needed = self._say_needed(row.queries_needed, row.needed_low, row.needed_high)
-        parts = [found, f"their observed difference, {row.difference:+z.4f}, needs {needed}"]
+        parts = [found, f"detecting their observed difference, {row.difference:+z.4f}, takes {needed}"]
         if self.difference is not None:
             needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
             parts.append(
-                f"a difference of {self.difference:g} needs {needed}, and {queries} detect it with power "
+                f"detecting a difference of {self.difference:g} takes {needed}, and {queries} detect it with power "
                 f"{row.power_for:.2f}"
             )
         return f"By {row.measure}, {'; '.join(parts)}."

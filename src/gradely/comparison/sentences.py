@@ -77,7 +77,7 @@ def _describe_intervals(pairwise: Pairwise) -> str:
         family = "pairs and measures" if pairwise.design.family == "all" else "pairs of each measure"
         how = f"by max-t and hold for all {family} at once"
     elif pairwise.is_corrected:
-        how = "corrected like p in sentences, and uncorrected t intervals in tables"
+        how = "corrected in sentences, as p is, and uncorrected t intervals in tables"
     return f"those of differences are {how}"
 
 

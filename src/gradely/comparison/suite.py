@@ -583,7 +583,9 @@ class Suite(Result):
         if not pairwise.count:
             return f"{self._explain_untested()} Data: {counts}."
         level = f"{100 * (1 - self.design.alpha):g} %"
-        corrected = "corrected like p in sentences, uncorrected in tables" if pairwise.is_corrected else "uncorrected"
+        corrected = (
+            "corrected in sentences, as p is, and uncorrected in tables" if pairwise.is_corrected else "uncorrected"
+        )
         return (
             f"Test: {pairwise.test_name} (τ² by Paule and Mandel; robust standard errors of Bell and McCaffrey; K − 1 "
             f"degrees of freedom for K collections), α = {self.design.alpha:g}; {describe_family(pairwise)}. "

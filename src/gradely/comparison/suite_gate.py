@@ -106,7 +106,7 @@ class SuiteGate(Verdicts):
 
     def caption(self) -> str:
         """Return the conditions, tests and policies of the gate."""
-        floors = ["The gate fails if the mean over collections is below its floor, which is not tested."]
+        floors = ["The gate fails if the mean over collections is below its floor, without a significance test."]
         how = f"Data: {count_of(len(self.collections), 'collection')}, {self.suite.describe_policies()}."
         counts = [*(floors if self.floors else []), how]
         if self.old is None:

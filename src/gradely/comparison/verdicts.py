@@ -154,8 +154,9 @@ class Verdicts(Result):
         moved = f"{change.measure} {how}"
         if change.verdict == "undecided":
             return f"{moved} (limit {change.limit:g}; {self._say_what_it_takes(change)})"
-        limit = f"more than {change.limit:g}" if change.verdict == "worse" else f"and may fall by {change.limit:g}"
-        return f"{moved}, {limit} ({self._say_p(change, worse=change.verdict == 'worse')})"
+        if change.verdict == "worse":
+            return f"{moved}, more than {change.limit:g} ({self._say_p(change, worse=True)})"
+        return f"{moved} (limit {change.limit:g}; {self._say_p(change, worse=False)})"
 
     def _say_p(self, change: Change, *, worse: bool) -> str:
         """Return the p-value of a drop above its limit, corrected, or below it."""
