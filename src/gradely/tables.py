@@ -105,8 +105,6 @@ RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉ�
 """marks in plain text; there is no raised q"""
 GAP = 2
 """blanks between two columns"""
-LARGE = 1e15
-"""from here on, the decimals of a double lie beyond its 16 significant digits"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -182,7 +180,8 @@ def show_number(number: float, digits: int = 4) -> str:
     >>> show_number(0.25), show_number(-0.00001), show_number(1.23456e20)
     ('0.2500', '0.0000', '1.2346e+20')
     """
-    return f"{number:z.{digits}f}" if abs(number) < LARGE else f"{number:.{digits}e}"
+    # from 1e15 on, the decimals of a double lie beyond its 16 significant digits
+    return f"{number:z.{digits}f}" if abs(number) < 1e15 else f"{number:.{digits}e}"
 
 
 def plain_cell(cell: Cell) -> str | float | None:

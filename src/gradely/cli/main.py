@@ -56,8 +56,6 @@ COMMANDS = {name: text for commands in GROUPS.values() for name, text in command
 
 COMPLETION = "_GRADELY_COMPLETE"
 """the variable that shells set to request completions: bash_complete, zsh_complete or fish_complete"""
-HANDOVER = 0.00005
-"""seconds after which a waiting thread may take over: array operations on small runs are short"""
 
 
 class Commands(click.Group):
@@ -111,7 +109,7 @@ class Terminated(BaseException):
 
 def start(command: tuple[str, ...]) -> NoReturn:
     """Run the command line, or a single command, and exit with its exit code."""
-    sys.setswitchinterval(HANDOVER)
+    sys.setswitchinterval(0.00005)  # a waiting thread takes over soon: array operations on small runs are short
     open_streams()
     _listen()
     if COMPLETION in os.environ:

@@ -28,9 +28,6 @@ ENDINGS = {
 }
 """formats by the extension of the output file"""
 
-LINKS = 40
-"""number of links that Linux follows"""
-
 
 class OutputOptions(NamedTuple):
     """The format and the destination of a result."""
@@ -225,7 +222,7 @@ def write_file(content: bytes, path: str) -> None:
 
 def _descriptor_of(path: str) -> int | None:
     """Return the open stream that a path like /dev/stdout or /dev/fd/3 stands for, also through links."""
-    for _ in range(LINKS):
+    for _ in range(40):  # the number of links that Linux follows
         stream = re.fullmatch(r"/(?:dev|proc/(?:self|thread-self))/fd/(\d+)", os.path.abspath(path))
         if stream is not None:
             return int(stream[1])

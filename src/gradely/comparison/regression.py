@@ -32,7 +32,6 @@ from gradely.settings import check_choice
 TARGETS = {"like": "queries like these", "these": "these queries"}
 """the population of the mean: queries like these, or exactly the queries that the judge labelled"""
 LEAST_SQUARES = "least-squares"
-SLOPES = ("auto", LEAST_SQUARES, 1)
 FEWEST = 5
 """minimum number of human queries, in total and in each segment, to estimate a slope and a variance"""
 MIDDLE, PRIOR = 0.5, 25
@@ -137,7 +136,7 @@ class JudgedMeans(NamedTuple):
 def check_choices(target: str, slope: object) -> None:
     """Raise DataError for an unknown target or slope."""
     check_choice("target", target, TARGETS)
-    if isinstance(slope, bool) or slope not in SLOPES:
+    if isinstance(slope, bool) or slope not in ("auto", LEAST_SQUARES, 1):
         raise DataError(f"the slope must be 'auto', 'least-squares' or 1; found {slope!r}")
 
 

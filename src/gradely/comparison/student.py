@@ -8,9 +8,6 @@ import numpy as np
 
 from gradely.data.ids import Floats
 
-LARGE = 500
-"""degrees of freedom per unit of z² from which quantiles use the corrected normal approximation, with an error below
-1e-14"""
 WIDTH = 10.0
 """half the width of integrals over the sample deviation, in standard deviations"""
 
@@ -74,7 +71,8 @@ def t_upper(tail: float, freedom: float) -> float:
     2.2622
     """
     z = -NormalDist().inv_cdf(tail)
-    if freedom >= LARGE * max(1.0, z * z):  # Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5)
+    # from here on, Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5) has an error below 1e-14
+    if freedom >= 500 * max(1.0, z * z):
         terms = (
             (z**3 + z) / 4,
             (5 * z**5 + 16 * z**3 + 3 * z) / 96,

@@ -14,7 +14,6 @@ PYSERINI = (
     r"[\w.-]*"
 )
 """matches names of topics and qrels in Pyserini and Anserini, some of which begin like ids of ir_datasets"""
-URL = r"(\w+)://(.+)"
 
 
 def advise(path: str) -> str:
@@ -26,7 +25,7 @@ def advise(path: str) -> str:
     ''
     """
     name = path.removeprefix("irds:")
-    url = re.fullmatch(URL, path)
+    url = re.fullmatch(r"(\w+)://(.+)", path)
     if url is not None and url[1] == "hf":
         dataset = "/".join(url[2].removeprefix("datasets/").split("/")[:2])
         return (

@@ -85,8 +85,6 @@ VERDICTS = frozenset(
     }
 )
 """words that are labels, in the form returned by `normalize`"""
-DISTANCE = "dist"
-"""part of names of columns in which low numbers are best"""
 RUNS = ("run", "run_id", "run_name", "run_tag", "system", "system_id", "system_name", "model", "model_name", "tag",
     "retriever", "algorithm", "snapshot_name", "snapshot_id")  # fmt: skip
 """names of columns that may say which of several runs a row belongs to"""
@@ -300,7 +298,7 @@ def _pick(
 def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     """Return advice for a run whose columns have no usual name for the score, but hold numbers; or ''."""
     labels = _fitting(names, ROLES["label"])
-    distances = [column for column in names if DISTANCE in normalize(column)]
+    distances = [column for column in names if "dist" in normalize(column)]  # low numbers are best
     numbers = find_numbers(sample()) if sample is not None else []
     if labels:
         return f"{clip(labels[0], 30)} is a label, as in qrels, which come first, before the runs"

@@ -18,8 +18,6 @@ LONGEST_TEXT = 300
 """number of characters of a text that are shown"""
 IN_A_ROW = 60
 """number of characters of a text in a row of a table in the terminal"""
-ROOM = 1_000_000
-"""number of characters of all texts of documents together"""
 
 
 def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST_TEXT) -> dict[str, str]:
@@ -50,8 +48,8 @@ def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) ->
 
 
 def length_for(count: int) -> int:
-    """Return the length to which texts are cut, given their number."""
-    return min(LONGEST_TEXT, ROOM // max(1, count))
+    """Return the length to which texts are cut, given their number: together, they have a million characters."""
+    return min(LONGEST_TEXT, 1_000_000 // max(1, count))
 
 
 def shorten(text: str, longest: int) -> str:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 BITS = {"bfloat16": 8, "half precision": 11, "single precision": 24}
 """number of bits of a score that each precision keeps"""
-PRINTED = 5e-6
-"""scores are often printed with six digits: numbers closer than this may be the same"""
 SAMPLE = 10_000
 """number of distinct scores from which the precision of all is inferred"""
 
@@ -80,7 +78,7 @@ def _printed_half(scores: Floats, decimals: int) -> bool:
 def _precision(scores: Floats) -> str:
     """Return the lowest precision that holds all scores except for digits that were not printed; or ''."""
     for name, bits in BITS.items():
-        near = PRINTED if bits < 24 else 0.0
+        near = 5e-6 if bits < 24 else 0.0  # scores are often printed with six digits
         if np.all(np.abs(_round(scores, bits) - scores) <= near * np.abs(scores)):
             return name
     return ""

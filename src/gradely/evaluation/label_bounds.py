@@ -46,8 +46,6 @@ CELLS = 1 << 19
 """approximate number of cells of arrays that are processed at a time"""
 ENUMERATED = 10
 """largest number of open documents of a query for which all labels are enumerated, to bound differences exactly"""
-LARGEST = 2.0**500
-"""largest gain for which sums and ratios of gains do not overflow"""
 
 
 @dataclass(frozen=True, eq=False)
@@ -321,7 +319,7 @@ def label_gains(measure: Any, labels: Floats) -> Floats:
         gains = batch.grade[0] / float(measure.top or 1)
     else:
         gains = measure.gains(batch, batch.grade, None)[0]
-    if not (np.abs(gains) < LARGEST).all():
+    if not (np.abs(gains) < 2.0**500).all():  # their sums and ratios do not overflow
         raise MeasureError(f"{measure}: the gain of the label {float(labels.max()):g} is too large to bound its sums")
     return gains
 

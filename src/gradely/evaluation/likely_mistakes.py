@@ -26,8 +26,6 @@ from gradely.tables import count_of
 FEW = 0.01
 """if the share of judged documents that are found is at most this, counting at most as many as were retrieved, ids of
 qrels and run probably do not match"""
-SCALE = 4
-"""the least number of distinct labels, none of them 0, that are taken for a scale like stars"""
 COMPARED = 10_000
 """largest number of documents of a query that are compared"""
 
@@ -202,13 +200,13 @@ labels are lower; RR(rel=0.5) counts those with 0.5 or more'
 def describe_all_relevant(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
     """Return a sentence about measures for which every judged document is relevant if labels are a scale, else None.
 
-    Ratings from 1 to 5 stars have no label below 1. Few labels are not taken for a scale: many qrels list relevant
-    documents only, with the labels 1 and 2.
+    Ratings from 1 to 5 stars have no label below 1. Fewer than four labels are not taken for a scale: many qrels
+    list relevant documents only, with the labels 1 and 2.
 
     >>> describe_all_relevant(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), [1, 2, 3, 4, 5], ["AP", "P@5"])
     'no label is below 1, so AP, P@5 count all 5 judged documents as relevant; AP(rel=4) counts those with 4 or more'
     """
-    if len(levels) < SCALE or labels.min() < 1:
+    if len(levels) < 4 or labels.min() < 1:
         return None
     middle = next(level for level in levels if level > (levels[0] + levels[-1]) / 2)
     every = count_of(len(labels), "judged document")

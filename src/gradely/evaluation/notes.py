@@ -23,8 +23,6 @@ DIGITS = 4
 """number of decimals of means in notes"""
 NAMED = 5
 """largest number of queries that a note names"""
-NAMED_RUNS = 3
-"""largest number of runs that a note names if it applies to several"""
 FEW_RUNS = 2
 """largest number of runs for which all ranges are shown; for more runs, only the widest"""
 VERBS = (
@@ -220,9 +218,10 @@ def merge_shares(shares: Mapping[str, UnjudgedShare | None]) -> list[Note]:
 
 
 def _prefix(names: list[str], runs: int) -> str:
+    """Return the names of the runs that a note is about, or their number; '' if it is about all."""
     if len(names) == runs:
         return ""
-    return f"{', '.join(names)}: " if len(names) <= NAMED_RUNS else f"{len(names):,} of {runs:,} runs: "
+    return f"{', '.join(names)}: " if len(names) <= 3 else f"{len(names):,} of {runs:,} runs: "
 
 
 def notes_of(evaluation: "Evaluation") -> list[Note]:

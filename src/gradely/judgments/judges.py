@@ -36,8 +36,6 @@ FEW_JUDGES = 4
 """the most judges for which all pairs are printed; for more judges, only pairs with the first one"""
 SHOWN = 30
 """the most pairs of runs to print"""
-SCALE = 5
-"""the most labels to name in a note about a judge's scale"""
 
 
 @dataclass(eq=False, repr=False)
@@ -486,7 +484,7 @@ def _note_scales(together: SeveralQrels) -> list[Note]:
         count = int(np.count_nonzero(beyond))
         if count:
             size = int(np.count_nonzero(~np.isnan(own)))
-            values = ", ".join(f"{label:g}" for label in np.unique(own[beyond])[:SCALE].tolist())
+            values = ", ".join(f"{label:g}" for label in np.unique(own[beyond])[:5].tolist())
             lie = f"{'lies' if count == 1 else 'lie'} outside the range of all other judges"
             text = f"{judge}: {count:,} of {count_of(size, 'label')} {lie}: {values}"
             notes.append(Note("scale", count, size, text))

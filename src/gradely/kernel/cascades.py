@@ -15,9 +15,6 @@ from gradely.kernel.backend import sum_rows
 from gradely.kernel.batch import Array, Batch, rows_at_a_time
 from gradely.kernel.ties import Discount, count_within, divisors, sum_around, up_to_column
 
-LOST = 1e-20
-"""if a rank is reached with a lower probability, its gain is lost in rounding, since gains do not grow with the rank"""
-
 
 class TieGroups(NamedTuple):
     """Tie groups with a document at which the user may stop, [G]."""
@@ -31,7 +28,7 @@ class TieGroups(NamedTuple):
     begin: Array
     """position of the first of these among those of the whole batch"""
     reach: Array
-    """number of its ranks that matter: they are in the top k, and reached with a probability above LOST"""
+    """number of its ranks that matter: they are in the top k, and reached with a probability above 1e-20"""
 
     def take(self, chosen: Array) -> "TieGroups":
         """Return some of the groups."""
@@ -71,7 +68,8 @@ def _reach(batch: Batch, stop: Array, k: int | None) -> Array:
     """
     xp = batch.xp
     mean = xp.clip(sum_around(batch, stop).in_group / batch.size, min=1e-300, max=1 - 2.0**-53)  # rounding may exceed 1
-    return xp.minimum(xp.ceil(log(LOST) / xp.log1p(-mean)), count_within(batch, k))
+    # gains do not grow with the rank, so that of a rank that is reached with a lower probability is lost in rounding
+    return xp.minimum(xp.ceil(log(1e-20) / xp.log1p(-mean)), count_within(batch, k))
 
 
 def _sort_key(batch: Batch, groups: TieGroups) -> Array:

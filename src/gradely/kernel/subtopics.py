@@ -6,11 +6,6 @@ from gradely.kernel.backend import device_of, is_any, namespace, sum_rows, take_
 
 Array: TypeAlias = Any
 
-NEAR = 1e-12
-"""gains with a smaller relative difference count as equal: rounding must not decide which document comes first"""
-NOTHING = 1e-18
-"""gains below this share of the first gain are lost in rounding"""
-
 
 class Subtopics(NamedTuple):
     """The labels by subtopic of a Batch; minus infinity if a document is not judged for a subtopic."""
@@ -64,9 +59,10 @@ def greedy_order(relevant: Array, kept: float, depth: int) -> tuple[Array, Array
             relevant, left, column = take_documents(relevant, order), take_rows(left, order), take_rows(column, order)
         gain = xp.where(left, (relevant @ worth[:, :, None])[:, :, 0], 0.0)
         highest = xp.max(gain, axis=1, keepdims=True)
-        if gains and not is_any(highest[:, 0] > NOTHING * gains[0]):
+        if gains and not is_any(highest[:, 0] > 1e-18 * gains[0]):  # others are lost in rounding
             break
-        pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - NEAR)), relevant.dtype), axis=1)
+        # rounding must not decide which document comes first
+        pick = xp.argmax(xp.astype(left & (gain >= highest * (1 - 1e-12)), relevant.dtype), axis=1)
         chosen = xp.where(left[row, pick][:, None], take_documents(relevant, pick[:, None])[:, 0, :], 0.0)
         gains.append(sum_rows(chosen * worth))  # in order, so that padding changes no digit
         taken.append(column[row, pick])

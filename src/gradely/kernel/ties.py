@@ -13,8 +13,6 @@ SHORT = 100
 """largest depth of a ranking that counts as short; most rankings that are evaluated one at a time are not longer"""
 KEPT: dict[tuple[Discount, Any], Array] = {}
 """divisors of short rankings, by discount and dtype"""
-MOST_KEPT = 64
-"""largest number of entries in KEPT, which is limited because RBP has a discount for each p"""
 
 
 class Sums(NamedTuple):
@@ -43,7 +41,7 @@ def _short_divisors(batch: Batch, discount: Discount) -> Array:
     key = discount, batch.grade.dtype
     divisors = KEPT.get(key)
     if divisors is None:
-        if len(KEPT) >= MOST_KEPT:
+        if len(KEPT) >= 64:  # RBP has a discount for each p
             KEPT.clear()
         divisors = KEPT[key] = discount(batch, batch.count_up(SHORT))
     return divisors

@@ -29,10 +29,6 @@ if TYPE_CHECKING:
     from gradely.comparison.compare import Comparison
 
 Taus: TypeAlias = list[list[float | None]]
-PAIRS = 100
-"""the most pairs in the table of tests"""
-POINTS = 100
-"""the most points of a curve of p-values"""
 PARTS = (
     *("elements", "state", "pairs", "leaderboard", "matrix", "rankings"),
     *("two_runs", "one_run", "curves", "save", "start"),
@@ -40,8 +36,6 @@ PARTS = (
 """the files of the script; each uses only files before it"""
 ANSWER = 2000
 """the most characters of an answer"""
-SWAPS = 50
-"""the most pairs of runs that swap places in the table about ties"""
 ROWS = 300
 """the most rows of a table about segments"""
 
@@ -136,9 +130,9 @@ def _texts_of(texts: dict[str, str], ids: Any) -> list[str] | None:
 
 
 def _pair_rows(pairwise: Pairwise) -> list[tuple[int, int, Pair]]:
-    """Return the first pairs by the first measure, each with the indices of its runs."""
+    """Return the first 100 pairs by the first measure, each with the indices of its runs."""
     rows = zip(*(side.tolist() for side in pairwise.pairs), pairwise.rows(), strict=False)
-    return list(islice(rows, min(PAIRS, len(pairwise.pairs))))
+    return list(islice(rows, min(100, len(pairwise.pairs))))
 
 
 def _query_rows(data: dict[str, Any]) -> list[tuple[str, float, float, float]]:
@@ -201,10 +195,10 @@ def _charts(board: Leaderboard, pairwise: Pairwise, taus: Taus) -> dict[str, Cha
 
 
 def _levels(pairwise: Pairwise) -> list[dict[str, Any]]:
-    """Return the achieved significance levels as steps: p-values by share of pairs, thinned to POINTS."""
+    """Return the achieved significance levels as steps: p-values by share of pairs, thinned to 100 points."""
     rows = []
     for measure, p in pairwise.levels().items():
-        at = np.unique(np.linspace(0, len(p) - 1, min(POINTS, len(p))).round().astype(int)).tolist()
+        at = np.unique(np.linspace(0, len(p) - 1, min(100, len(p))).round().astype(int)).tolist()
         steps = [(0.0, p[0]), *(((i + 1) / len(p), p[i]) for i in at)]
         rows += [{"measure": measure, "share": round(share, 5), "p": float(f"{level:.4g}")} for share, level in steps]
     return rows
@@ -243,7 +237,7 @@ def about_ties(board: Leaderboard, details: list[Detail], names: list[str]) -> A
     swapped = _swapped_pairs(sensitivity)
     tied.sort(key=lambda pair: -pair[1].share)
     summary = sensitivity.count_swaps() + "."
-    return AboutTies(tied, len(counts) - len(tied), summary, swapped[:SWAPS], len(swapped), sensitivity.notes)
+    return AboutTies(tied, len(counts) - len(tied), summary, swapped[:50], len(swapped), sensitivity.notes)
 
 
 def _swapped_pairs(sensitivity: TieSensitivity) -> list[SwappedPair]:

@@ -23,8 +23,6 @@ from gradely.evaluation.result import replace_infinite
 from gradely.lazy import altair, converter, optional
 from gradely.tables import format_p, plain_line
 
-LONGEST_ID = 120
-"""the most characters of an id that a page shows"""
 INHERITED = (
     *("__proto__", "constructor", "hasOwnProperty", "isPrototypeOf", "propertyIsEnumerable", "toLocaleString"),
     *("toString", "valueOf", "__defineGetter__", "__defineSetter__", "__lookupGetter__", "__lookupSetter__"),
@@ -48,7 +46,7 @@ def as_json(value: Any) -> str:
     return json.dumps(replace_infinite(value), separators=(",", ":"), allow_nan=False).translate(UNSAFE)
 
 
-def cut(text: str, longest: int = LONGEST_ID) -> str:
+def cut(text: str, longest: int = 120) -> str:
     """Return text for a page: shortened if it is very long, and without control characters such as text direction."""
     return plain_line(text if len(text) <= longest else text[:longest] + "…")
 

@@ -156,10 +156,6 @@ def _of_all(column: Column, total: float, measured: int, queries: Queries, relev
     return total / queries.number
 
 
-COUNTS = ("sum", "num_q")
-"""kinds of columns with integer values"""
-
-
 def format_queries(
     table: Floats, names: list[bytes], columns: list[Column], strings: dict[str, list[bytes]], *, zscores: bool
 ) -> Iterator[bytes]:
@@ -195,7 +191,7 @@ def _form(column: Column, *, zscores: bool) -> bytes:
         return name + (b"\t%s\t'%s'\n" if column.kind == "relstring" else b"\t%s\t%s\n")
     if zscores:
         return b"Z" + name + b"\t%s\t%6.4f\n"
-    return name + (b"\t%s\t%d\n" if column.kind in COUNTS else b"\t%s\t%6.4f\n")
+    return name + (b"\t%s\t%d\n" if column.kind in ("sum", "num_q") else b"\t%s\t%6.4f\n")
 
 
 def relstrings(qrels: Qrels, hits: Hits, queries: Queries, columns: list[Column]) -> dict[str, list[bytes]]:

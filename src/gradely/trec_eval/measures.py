@@ -291,8 +291,6 @@ def _patience(p: float, depth: int) -> Array:
 CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 TENTHS = tuple(i / 10 for i in range(11))
 FIFTHS = tuple(i / 5 for i in range(1, 11))
-LEVEL_LENGTH = 9
-"""the most characters of a level in a name, including the underscore"""
 
 
 class Column(NamedTuple):
@@ -347,7 +345,7 @@ def _levels(value: Callable[..., Array], default: tuple[float, ...]) -> Entry:
     def columns(name: str, numbers: Sequence[float], options: Options) -> list[Column]:
         out = []
         for i, number in enumerate(numbers):
-            title = f"{name}_{number:3.2f}"[: len(name) + LEVEL_LENGTH]
+            title = f"{name}_{number:3.2f}"[: len(name) + 9]  # with the underscore
             later = tuple(numbers[i + 1 :])
             out.append(Column(title, value=partial(value, options=options, number=number, later=later)))
         return out
@@ -444,8 +442,6 @@ GROUPS = ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
 BY_NAME_ONLY = ("dcg", "ideal_dcg", "yaap", *GROUPS)
 RUN = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
 SETS = (*RUN, "utility", "set_P", "set_recall", "set_relative_P", "set_map", "set_F")
-PREFERENCES = ("prefs", "all_prefs")
-"""measures of preference judgments, besides all that begin with prefs_"""
 
 
 def nickname(name: str, compat: int) -> tuple[str, ...] | None:
@@ -484,7 +480,7 @@ def _columns(name: str, text: str | None, options: Options) -> list[Column]:
 
 
 def _check_name(name: str, compat: int) -> str:
-    if name.startswith("prefs_") or name in PREFERENCES:
+    if name.startswith("prefs_") or name in ("prefs", "all_prefs"):
         raise Quit(USAGE, f"-m {name}: measures of preference judgments are not supported, only those of qrels")
     if compat == 9 and name in NEW:
         raise Quit(USAGE, f"-m {name}: there is no such measure in trec_eval 9; use --compat 10")

@@ -167,8 +167,6 @@ BINARY = {
     b"\xd0\xcf\x11\xe0": "a spreadsheet, which is not read: save the sheet as CSV",
 }
 """descriptions of binary formats by their first bytes, with advice for errors"""
-PACKED = (".gz", ".bz2", ".xz", ".zst")
-"""extensions of compressed files"""
 
 
 def open_file(source: Source, name: str | None, options: ReadOptions) -> Contents:
@@ -212,7 +210,7 @@ def _look_again(name: str, source: Source) -> str:
 
 def bare_name(path: str) -> str:
     """Return the name of a file without the extension of a compressed file."""
-    ending = next((ending for ending in PACKED if path.lower().endswith(ending)), "")
+    ending = next((ending for ending in (".gz", ".bz2", ".xz", ".zst") if path.lower().endswith(ending)), "")
     return path[: len(path) - len(ending)]
 
 

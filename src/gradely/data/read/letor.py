@@ -10,7 +10,6 @@ from gradely.errors import InputError, clip
 
 DOCID = re.compile(rb"docid\s*=\s*(\S+)")
 EXPECTED = "label qid:Q 1:value 2:value …"
-ABSENT = (b"null", b"nan")
 SIZES = (".query", ".group")
 """extensions of the file of group sizes, which are appended to the name of the file or replace its extension"""
 
@@ -34,7 +33,7 @@ def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, 
         value = next((field[len(prefix) :] for field in fields[1:] if field.startswith(prefix)), None)
         present = present or value is not None
         rows.values.setdefault(query, {})
-        if value is None or value.lower() not in ABSENT:
+        if value is None or value.lower() not in (b"null", b"nan"):
             score = parse_value(source, f"feature {feature}", number, (value or b"0").decode())
             rows.add(number, query, doc, -score if ascending else score)
     if not present:

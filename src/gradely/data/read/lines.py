@@ -16,9 +16,6 @@ from gradely.data.table import DUPLICATES_HINT, DuplicateDocument, FirstRow, des
 from gradely.errors import DataError, GradelyError, InputError, clip, hint_number
 from gradely.tables import count_of
 
-TIME = 1e8
-"""the least label that is probably the seconds of a time; labels are far smaller"""
-
 
 class Layout(NamedTuple):
     """The fields of a line."""
@@ -118,7 +115,7 @@ def _hint_fields(source: Source, layout: Layout, line: bytes) -> str:
     query, iteration, doc, value = line.split()[:4]
     if layout is not QRELS:
         return ""
-    if abs(float(value)) >= TIME:
+    if abs(float(value)) >= 1e8:  # probably the seconds of a time; labels are far smaller
         names = "user_id, item_id, rating and time, with tabs between them"
         return f"; {clip(value)} looks like a time: write the names of the columns above: {names}"
     same = (words for _, other in source.lines() if (words := other.split())[0] == query and words[2] == doc)
