@@ -137,6 +137,7 @@ def test_runs_that_cannot_be_read(folder, fails, name):
             "explain takes one measure; found 2: RR, AP",
         ),
         (["explain", "qrels", "run", "1", "-m", "RR,AP"], "explain takes one measure; found 2: RR, AP"),
+        (["users", "qrels", "run", "-m", "eGAP", "-m", "GAP"], "users takes one measure; found 2: eGAP, GAP"),
         (["gate", "qrels", "run", "old.run"], "found also old.run; did you mean --baseline old.run?"),
         (["gate", "qrels", "run", "x", "--baseline", "old.run"], "a gate takes only one run, NEW; found also x (see"),
         (["check", "-", "-"], "only once"),

@@ -5,19 +5,11 @@ from typing import Any
 import click
 
 from gradely.cli import options
-from gradely.cli.options import FILE, MEASURE, InputOptions, read_judgments, split_names
+from gradely.cli.options import FILE, MEASURE, InputOptions, read_judgments
 from gradely.cli.output import OutputOptions, write_result
 from gradely.data.source import Source
 from gradely.evaluation.explain import FEW_ORDERS, LONG, MOST_ORDERS, explain
 from gradely.measures.names import parse
-
-
-def one_measure(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str:
-    """Return the only measure; refuse several."""
-    names = [name for value in values for name in split_names(value)]
-    if len(names) > 1:
-        raise click.UsageError(f"explain takes one measure; found {len(names)}: {', '.join(names)}", context)
-    return names[0]
 
 
 @options.command("explain")
@@ -31,7 +23,7 @@ def one_measure(context: click.Context, _parameter: click.Parameter, values: tup
     multiple=True,
     type=MEASURE,
     metavar="MEASURE",
-    callback=one_measure,
+    callback=options.one_measure,
     help="The measure, such as nDCG@10.",
 )
 @options.samples

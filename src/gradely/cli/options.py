@@ -284,6 +284,15 @@ def split_names(text: str) -> list[str]:
     return names
 
 
+def one_measure(context: click.Context, _parameter: click.Parameter, values: tuple[str, ...]) -> str:
+    """Return the only measure; refuse several."""
+    names = [name for value in values for name in split_names(value)]
+    if len(names) > 1:
+        found = f"found {len(names)}: {', '.join(names)}"
+        raise click.UsageError(f"{context.info_name} takes one measure; {found}", context)
+    return names[0]
+
+
 GROUPS = {
     title: tuple(names.split())
     for title, names in {

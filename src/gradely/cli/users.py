@@ -14,10 +14,12 @@ from gradely.comparison.users import users
 @click.option(
     "-m",
     "--measure",
-    default="eGAP",
+    default=["eGAP"],
     show_default=True,
+    multiple=True,
     type=MEASURE,
     metavar="MEASURE",
+    callback=options.one_measure,
     help="eGAP, GAP or xGAP, optionally with a cut-off or merged levels, as in "
     "'eGAP(relevance={0: 0, 1: 1, 2: 2, 3: 2})'.",
 )
