@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import NamedTuple
 from uuid import uuid4
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
@@ -327,6 +328,8 @@ def test_results_of_clients():
         values(QRELS, {"q1": [without_id]})
     with pytest.raises(DataError, match=r"run: an id is '<.*Point object at .*'; it must be text or a number"):
         values(QRELS, {"q1": [Point("d1", name="uri"), Point("d2", name="uri")]})
+    with pytest.raises(DataError, match=r"run: an id is \"\('d1', 0\.9\)\"; it must be text or a number"):
+        values(QRELS, {"q1": np.array([("d1", 0.9), ("d2", 0.5)], [("document", "U2"), ("score", float)])})
     ids = [uuid4(), uuid4()]  # which are written as text
     assert gradely.evaluate({"q": {str(ids[1]): 1}}, {"q": ids}, ["RR"])["RR"] == 0.5
 

@@ -141,7 +141,7 @@ def as_text(identifier: Any, name: str) -> str:
         raise DataError(f"{name}: an id is missing ({identifier})")
     kind: Any = type(identifier)
     nameless = kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__
-    if kind.__hash__ is None or nameless:  # lists, dicts and arrays, and objects without a text form
+    if kind.__hash__ is None or nameless or kind is np.void:  # lists, dicts, arrays and their records, nameless objects
         raise DataError(f"{name}: an id is {clip(str(identifier))}; it must be text or a number")
     try:
         if isinstance(identifier, bytes):
