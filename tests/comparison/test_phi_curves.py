@@ -1,6 +1,7 @@
 """φ to look at: points, curve and documents are those of the measure, and of SciPy's curve through the points."""
 
 import json
+import pickle
 
 import numpy as np
 import pytest
@@ -90,6 +91,20 @@ def test_labels_near_the_largest_number_have_a_curve(control):
     assert all(np.isfinite(point).all() for point in curve.points) and not curve.fits and small.fits
     with pytest.raises(gradely.DataError, match="no curve to draw"):
         gradely.phi({"q": scores}, "q", control).chart()
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_whisker_beyond_the_largest_number_is_ignored():
+    (curve,) = gradely.phi({"q": {"a": 1e308, "b": -1e308}}).curves
+    assert curve.points == ((-1e308, 0.0), (0.0, 0.0), (1e308, 1.0))
+
+
+def test_a_curve_shows_its_points_and_is_pickled():
+    curves = gradely.phi(QRELS, "q")
+    (curve,) = curves.curves
+    shown = repr(curve)
+    assert shown.startswith("PhiCurve('q': ") and shown.endswith(", 1))") and "object at" not in shown
+    assert repr(pickle.loads(pickle.dumps(curves)).curves) == f"[{shown}]"
 
 
 @pytest.mark.parametrize("form", ["csv", "tsv"])

@@ -1,6 +1,9 @@
 """Batches from arrays: what stands in their fields, in padding too, and which way is taken to it."""
 
+import copy
+import pickle
 import re
+from functools import partial
 
 import array_api_strict as strict
 import numpy as np
@@ -216,6 +219,16 @@ def test_a_batch_says_how_large_it_is():
     assert title(batch) == repr(batch) == f"Batch({size}, numpy arrays, ties expected)"
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", card(batch))
     assert cells == ["0", "3", "3", "2", "3", "2", "1", "1", "1", "0", "1", "3"]
+
+
+@pytest.mark.parametrize("send", [copy.deepcopy, lambda batch: pickle.loads(pickle.dumps(batch))])
+@pytest.mark.parametrize("make", [gradely.from_arrays, partial(fix_shapes, mask=None, ties="best")])
+def test_a_batch_that_was_measured_is_copied_and_pickled(make, send):
+    batch = make(np.array([[3.0, 2.0, 2.0]]), np.array([[1.0, 0.0, 2.0]]))
+    values = gradely.nDCG()(batch)
+    again = send(batch)
+    assert same_fields(again, batch) and again.ties == batch.ties and not again.memo
+    assert np.array_equal(gradely.nDCG()(again), values)
 
 
 @pytest.mark.parametrize(("queries", "more"), [(10, ""), (11, "… and 1 more query"), (13, "… and 3 more queries")])

@@ -52,6 +52,11 @@ class PhiCurve:
         low, high = (f([*self.scores.values(), *(x for x, _ in self.points)]) for f in (min, max))
         return isfinite(high - low)
 
+    def __repr__(self) -> str:
+        """Return the query and the control points."""
+        points = ", ".join(f"({x:g}, {y:g})" for x, y in self.points) or "none"
+        return f"PhiCurve({self.query!r}: {count_of(len(self.scores), 'document')}, control points {points})"
+
     def __call__(self, scores: Any) -> Floats:
         """Return φ of scores."""
         at = np.atleast_1d(np.asarray(scores, np.float64))

@@ -226,6 +226,10 @@ class Batch:
         """The labels of all pools; calling it returns the distinct positive ones, ascending."""
         return Levels(self.pool, self.pooled, by_subtopic=self.subtopics is not None)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy the fields without the caches, which hold the array library and may be large."""
+        return type(self), tuple(getattr(self, entry.name) for entry in fields(self) if entry.init)
+
     def __repr__(self) -> str:
         """Return its size, its array library and its tie policy."""
         return title(self)

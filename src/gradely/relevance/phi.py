@@ -160,6 +160,7 @@ def control_points(batch: Batch, control: str | Points) -> list[Points]:
     small = batch.relabel(batch.grade / unit, batch.pool / unit, batch.pooled)
     points = CONTROLS[control](small)
     lowest = batch.xp.min(batch.xp.where(small.pooled, small.pool, points.high), axis=1, keepdims=True)
+    points = points._replace(w=batch.xp.minimum(points.w, points.high))  # beyond the maximum it is ignored
     columns = (*(unit * column for column in points[:4]), points.level(batch.xp), unit * lowest)
     return [_distinct(*(float(column[i, 0]) for column in columns)) for i in range(batch.pool.shape[0])]
 
