@@ -224,9 +224,10 @@ def _note_precision(run: str, tied: TieCounts) -> Iterator[Note]:
 
 def _swap(measure: str, a: RunTies, b: RunTies) -> Iterator[Swap]:
     """Yield a swap if the worst mean of the higher run is below the best mean of the lower run."""
-    high, low = (a, b) if a.orders[measure].expected >= b.orders[measure].expected else (b, a)
+    high, low = (a, b) if a.orders[measure].expected >= b.orders[measure].expected - SAME else (b, a)
     x, y = high.orders[measure], low.orders[measure]
     if y.best - x.worst > SAME:  # and so at least one of them has ties
-        crossed = (x.worst - y.worst) * (x.best - y.best) < -SAME * SAME
+        ahead = (x.worst - y.worst, x.best - y.best)
+        crossed = min(ahead) < -SAME and max(ahead) > SAME
         trec = x.trec is not None and y.trec is not None and y.trec - x.trec > SAME
         yield Swap(measure, high.run, low.run, crossed, trec)
