@@ -386,6 +386,27 @@ def test_edges_and_corners_are_named_where_a_run_has_next_to_no_share():
     ]
 
 
+@pytest.mark.parametrize(
+    ("measure", "late", "says"),
+    [
+        (
+            "GAP",
+            ["x", "b", "a"],
+            ["low is best for nearly every population of users; high is best where all users want level 2."],
+        ),
+        ("GAP", ["x", "a", "b"], ["low is best for every population of users."]),
+        ("eGAP", ["x", "a", "b"], ["low is best for every population of users."]),
+    ],
+)
+def test_a_run_that_is_best_where_all_users_want_one_of_two_levels_is_named(measure, late, says):
+    """GAP of q1, which has no document of level 2, is 1 for all other populations: the sentence said "every"."""
+    qrels = {"q1": {"a": 1}, "q2": {"a": 1, "b": 2}}
+    runs = {"low": {"q1": ["a"], "q2": ["x", "y", "b"]}, "high": {"q1": ["x"], "q2": late}}
+    regions = gradely.users(qrels, runs, measure)
+    best = max(regions.means([0, 1]), key=regions.means([0, 1]).get)
+    assert regions.sentences() == says and best == ("high" if "high" in says[0] else "low")
+
+
 def test_a_run_that_is_best_on_an_edge_alone_is_named():
     table = np.zeros((3, 3, 1, 3))
     table[0, 0, 0], table[1, 1, 0], table[2, 2, 0] = [0.5, 0.4, 0.4501], [0.4, 0.5, 0.4501], [0.9, 0.9, 0.1]

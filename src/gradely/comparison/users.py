@@ -118,10 +118,27 @@ class UserRegions(Records):
         """Return the results as sentences."""
         if len(self.levels) != 2:
             return [self._name_leaders()]
+        jumps = self._name_jumps()
         if len(self.stretches) == 1:
             names, verb = self._name_peers(self.stretches[0].run)
-            return [f"{names} {verb} best for every population of users."]
-        return [self._sentence(i) for i in range(len(self.stretches))]
+            whom = "nearly every population" if jumps else "every population"
+            return ["; ".join([f"{names} {verb} best for {whom} of users", *jumps]) + "."]
+        return [*(self._sentence(i) for i in range(len(self.stretches))), *(f"{jump}." for jump in jumps)]
+
+    def _name_jumps(self) -> list[str]:
+        """Return the best runs where all users want the same of two levels, if other runs are best next to it.
+
+        GAP jumps there from the values of all queries to those of the queries with documents of that level.
+        """
+        parts = []
+        places = corner_populations(self.levels).items()
+        for (words, points), beside in zip(places, (self.stretches[-1], self.stretches[0]), strict=True):
+            means = self.parts.means(points)
+            best = int(find_best(means)[0])
+            if means[0, beside.run] < means[0, best] - populations.SAME:
+                names, verb = self._name_peers(best)
+                parts.append(f"{names} {verb} best {words}")
+        return parts
 
     def _name_peers(self, run: int) -> tuple[str, str]:
         """Return the names of a run and its equals, and the verb."""
