@@ -88,7 +88,7 @@ def test_shares_of_raters():
     assert shares.judgments("q") == {"a": {1: 2 / 3, 2: 1 / 3}, "b": {0: 1.0}}
     assert shares.judgments("r") == {"c": {1: 1.0}}
     assert shares.notes == [
-        "shares of 3 raters: 2 of 3 documents were not judged by all raters, and have the shares of those who did"
+        "shares of 3 raters: 2 of 3 documents were not judged by every rater, and have the shares of those who did"
     ]
     means = [gradely.evaluate(labels, {"q": ["a", "b"]}, ["DCG"]).values for labels in raters.values()]
     both = gradely.label_shares(list(raters.values())[:2])

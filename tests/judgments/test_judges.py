@@ -317,24 +317,24 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"x": LIKES_A, "y": LIKES_A},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion does not depend on the judge: by RR, good is better than bad by both judges, and "
-                "significantly so by all of them. x and y give the same label to all 60 shared documents."
+                "The conclusion does not depend on the judge: by RR, good is better than bad according to both judges, "
+                "and significantly so for all of them. x and y give the same label to all 60 shared documents."
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion depends on the judge: by RR, bad is better than good by 1 judge (significantly "
-                "by 1), and worse by 1 judge (significantly by 1)."
+                "The conclusion depends on the judge: by RR, bad is better than good according to 1 judge "
+                "(significantly for 1), and worse according to 1 judge (significantly for 1)."
             ),
         ),
         (
             {"x": LIKES_A, "y": SOME},
             {"good": GOOD, "bad": BAD},
             (
-                "The order does not depend on the judge, but its significance does: by RR, good is better than bad by "
-                "both judges, significantly by 1 of them."
+                "The order does not depend on the judge, but its significance does: by RR, good is better than bad "
+                "according to both judges, significantly for 1 of them."
             ),
         ),
         (
@@ -342,52 +342,53 @@ SOME = {query: {"a": int(i < 3), "b": int(i >= 3), "c": 0} for i, query in enume
             {"good": GOOD},
             "RR of good is between 0.3333 (by y) and 1.0000 (by x), and 0.6667 on average over 2 judges.",
         ),
-        ({"x": LIKES_A, "y": LIKES_A}, {"good": GOOD}, "RR of good is 1.0000 by both judges."),
+        ({"x": LIKES_A, "y": LIKES_A}, {"good": GOOD}, "RR of good is 1.0000 according to both judges."),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"one": GOOD, "two": GOOD, "three": GOOD},
-            "By RR, all runs have the same mean, by both judges.",
+            "By RR, all runs have the same mean according to both judges.",
         ),
         (
             {"x": LIKES_A, "y": LIKES_C},
             {"good": GOOD, "bad": BAD, "same": GOOD},
             (
-                "The conclusion depends on the judge: by RR, the best run is bad by 1 judge, good by 1 judge and"
-                " same by 1 judge (tied runs all count); 2 of 3 pairs of runs change their order from "
-                "judge to judge, 2 of them significantly in both directions."
+                "The conclusion depends on the judge: by RR, the best run is bad according to 1 judge, good "
+                "according to 1 judge and same according to 1 judge (tied runs all count); 2 of 3 pairs of runs change "
+                "their order from judge to judge, 2 of them significantly in both directions."
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_A},
             {"good": GOOD, "bad": BAD, "same": GOOD},
             (
-                "The conclusion does not depend on the judge: by RR, the best run is good by 2 judges and same by 2 "
-                "judges (tied runs all count), and 2 of 3 pairs of runs differ significantly by all of them"
+                "The conclusion does not depend on the judge: by RR, the best run is good according to 2 judges and "
+                "same according to 2 judges (tied runs all count), and 2 of 3 pairs of runs differ significantly "
+                "according to every judge"
             ),
         ),
         (
             {"x": LIKES_A, "y": LIKES_A, "z": LIKES_A},
             {"good": GOOD, "bad": BAD, "mid": {query: ["b", "a", "c"] for query in QUERIES}},
             (
-                "The conclusion does not depend on the judge: by RR, good is best by all 3 judges, and 3 of 3 pairs of "
-                "runs differ significantly by all of them, in the same direction."
+                "The conclusion does not depend on the judge: by RR, good is best according to all 3 judges, and 3 of "
+                "3 pairs of runs differ significantly according to every judge, in the same direction."
             ),
         ),
         (
             {"x": LIKES_A, "y": SOME, "z": SOME},
             {"good": GOOD, "bad": BAD, "mid": {query: ["b", "a", "c"] for query in QUERIES}},
             (
-                "The conclusion depends on the judge: by RR, the best run is mid by 2 judges and good by 1 "
-                "judge; 1 of 3 pairs of runs changes its order from judge to judge, 1 of them significantly in "
-                "both directions; 1 more differs significantly by some judges only."
+                "The conclusion depends on the judge: by RR, the best run is mid according to 2 judges and good "
+                "according to 1 judge; 1 of 3 pairs of runs changes its order from judge to judge, 1 of them "
+                "significantly in both directions; 1 more differs significantly according to only some judges."
             ),
         ),
         (
             {"x": {"q00": {"a": 1, "b": 0, "c": 0}}, "y": {"q00": {"a": 1, "b": 0, "c": 0}}},
             {"good": GOOD, "bad": BAD},
             (
-                "The conclusion does not depend on the judge: by RR, good is better than bad by both judges, and "
-                "significantly so by none of them."
+                "The conclusion does not depend on the judge: by RR, good is better than bad according to both judges, "
+                "and significantly so for none of them."
             ),
         ),
     ],
@@ -406,7 +407,8 @@ def test_a_judge_who_finds_nothing_relevant_has_runs_equal():
     none = {query: nothing[query] for query in some}
     found = gradely.judges({"x": some, "y": none}, {"good": GOOD, "bad": BAD}, ["RR"]).summary()
     assert (
-        "good is better than bad by 1 of 2 judges, the other finding them equal, and significantly so by none" in found
+        "good is better than bad according to 1 of 2 judges, the other finding them equal, and significantly so for "
+        "none" in found
     )
 
 
@@ -449,23 +451,33 @@ def test_where_all_labels_are_the_same_nothing_is_defined():
         (
             [2, 0, 1, 0],
             [0, 0, 1, 1],
-            "50 % of 4 shared documents; κ is .20, quadratic −.25; x labels higher by 0.25 on average.",
+            "50 % of 4 shared documents; κ is .20, quadratic −.25; the labels of x are higher by 0.25 on average.",
         ),
-        ([0, 0], [1, 0], "50 % of 2 shared documents; κ is .00, quadratic .00; y labels higher by 0.50 on average."),
+        (
+            [0, 0],
+            [1, 0],
+            "50 % of 2 shared documents; κ is .00, quadratic .00; the labels of y are higher by 0.50 on average.",
+        ),
         (
             [0] * 4 + [1] * 96,
             [0] * 3 + [1] * 97,
-            "99 % of 100 shared documents; κ is .85, quadratic .85; y labels higher by 0.01 on average.",
+            "99 % of 100 shared documents; κ is .85, quadratic .85; the labels of y are higher by 0.01 on average.",
         ),
         (
             [0] * 4 + [1] * 97,
             [0] * 3 + [1] * 98,
-            "more than 99 % of 101 shared documents; κ is .85, quadratic .85; y labels higher by 0.01 on average.",
+            (
+                "more than 99 % of 101 shared documents; κ is .85, quadratic .85; the labels of y are higher by 0.01 "
+                "on average."
+            ),
         ),
         (
             [0] * 201 + [1] * 100,
             [1] * 200 + [0] * 101,
-            "less than 1 % of 301 shared documents; κ is −.80, quadratic −.80; y labels higher by 0.33 on average.",
+            (
+                "less than 1 % of 301 shared documents; κ is −.80, quadratic −.80; the labels of y are higher by 0.33 "
+                "on average."
+            ),
         ),
         ([0] * 4 + [1] * 300, [0] * 3 + [1] * 301, "more than 99 % of 304 shared documents; κ is .86, quadratic .86."),
     ],
@@ -599,9 +611,10 @@ def test_what_cannot_be_compared_is_refused_in_one_line():
 def test_notes_count_what_not_all_judges_have():
     some = {query: dict(list(docs.items())[:2]) for query, docs in list(LIKES_C.items())[:15]}
     notes = [str(note) for note in gradely.judges({"x": LIKES_A, "y": some}, {"good": GOOD}, ["RR"]).notes]
-    assert "30 of 60 documents were not judged by all, 30 of them by a single judge" in notes
+    assert "30 of 60 documents were not judged by every judge; 30 of them by a single judge" in notes
     assert any(
-        note.startswith("5 of 20 queries are not judged by all judges and do not count for the runs") for note in notes
+        note.startswith("5 of 20 queries are not judged by every judge and are left out when runs are evaluated")
+        for note in notes
     )
 
 

@@ -15,7 +15,9 @@ def conclude(runs: ByJudge) -> str:
     if len(runs.names) == 1:
         return _describe_one(runs)
     if not runs.signs[:, 0].any():
-        return f"By {next(iter(runs.measures))}, all runs have the same mean, by {_everyone(len(runs.judges))}."
+        return (
+            f"By {next(iter(runs.measures))}, all runs have the same mean according to {_everyone(len(runs.judges))}."
+        )
     return _conclude_pair(runs) if len(runs.names) == 2 else _conclude_order(runs)
 
 
@@ -24,7 +26,7 @@ def _describe_one(runs: ByJudge) -> str:
     measure, (run,), by = next(iter(runs.measures)), runs.names, runs.means[:, 0, 0]
     least, most = int(by.argmin()), int(by.argmax())
     if f"{by[least]:.4f}" == f"{by[most]:.4f}":
-        return f"{measure} of {run} is {by[least]:.4f} by {_everyone(len(by))}."
+        return f"{measure} of {run} is {by[least]:.4f} according to {_everyone(len(by))}."
     ends = f"{by[least]:.4f} (by {runs.judges[least]}) and {by[most]:.4f} (by {runs.judges[most]})"
     return f"{measure} of {run} is between {ends}, and {by.mean():.4f} on average over {len(by)} judges."
 
@@ -36,7 +38,7 @@ def _conclude_pair(runs: ByJudge) -> str:
     up, down = signs > 0, signs < 0
     if runs.order_depends[0, 0]:
         better, worse = (
-            f"by {count_of(int(flags.sum()), 'judge')} (significantly by {int((flags & sure).sum())})"
+            f"according to {count_of(int(flags.sum()), 'judge')} (significantly for {int((flags & sure).sum())})"
             for flags in (up, down)
         )
         return (
@@ -46,11 +48,11 @@ def _conclude_pair(runs: ByJudge) -> str:
     if runs.significance_depends[0, 0]:
         return (
             f"The order does not depend on the judge, but its significance does: by {measure}, {first} is better than "
-            f"{second} by {_all(up, count)}, significantly by {int(sure.sum())} of them."
+            f"{second} according to {_all(up, count)}, significantly for {int(sure.sum())} of them."
         )
-    verdict = "and significantly so by all of them" if sure.all() else "and significantly so by none of them"
+    verdict = "and significantly so for all of them" if sure.all() else "and significantly so for none of them"
     by = _all(up if up.any() else down, count)
-    found = f"by {measure}, {first} is better than {second} by {by}, {verdict}"
+    found = f"by {measure}, {first} is better than {second} according to {by}, {verdict}"
     return f"The conclusion does not depend on the judge: {found}."
 
 
@@ -63,14 +65,14 @@ def _conclude_order(runs: ByJudge) -> str:
     best = runs.best()
     leader, votes = next(iter(best.items()))
     alone = votes == count and len(best) == 1
-    first = f"{leader} is best by {_everyone(count)}" if alone else _list_best(best, count)
+    first = f"{leader} is best according to {_everyone(count)}" if alone else _list_best(best, count)
     if not order and not significance:
         kept = int(np.count_nonzero(runs.significant[0, 0]))
         found = (
-            f"{kept:,} of {count_of(pairs, 'pair')} of runs {'differs' if kept == 1 else 'differ'} significantly by "
-            "all of them, in the same direction"
+            f"{kept:,} of {count_of(pairs, 'pair')} of runs {'differs' if kept == 1 else 'differ'} significantly "
+            "according to every judge, in the same direction"
             if kept
-            else "no pair of runs differs significantly by any of them"
+            else "no pair of runs differs significantly according to any judge"
         )
         return f"The conclusion does not depend on the judge: by {measure}, {first}, and {found}."
     changes = []
@@ -81,7 +83,7 @@ def _conclude_order(runs: ByJudge) -> str:
     if significance:
         which = f"{significance:,} more" if order else f"{significance:,} of {count_of(pairs, 'pair')} of runs"
         verb = "differs" if significance == 1 else "differ"
-        changes.append(f"{which} {verb} significantly by some judges only")
+        changes.append(f"{which} {verb} significantly according to only some judges")
     head = (
         "The order does not depend on the judge, but its significance does"
         if not order
@@ -94,7 +96,7 @@ def _conclude_order(runs: ByJudge) -> str:
 
 def _list_best(best: dict[str, int], judges: int) -> str:
     """Return the runs that are best by at least one judge, each with its number of judges."""
-    names = [f"{name} by {count_of(count, 'judge')}" for name, count in best.items()]
+    names = [f"{name} according to {count_of(count, 'judge')}" for name, count in best.items()]
     tied = " (tied runs all count)" if sum(best.values()) > judges else ""
     return f"the best run is {list_names(names)}{tied}"
 
@@ -128,7 +130,7 @@ def describe_two(pair: AgreedPair, level: str) -> str:
     kappas = f"κ is {_short(pair.kappa)}{_interval(pair.kappa, level)}, quadratic {_short(pair.quadratic)}"
     if abs(pair.difference) < 0.005:  # which would be printed as zero
         return f"{agree}; {kappas}."
-    return f"{agree}; {kappas}; {higher} labels higher by {abs(pair.difference):.2f} on average."
+    return f"{agree}; {kappas}; the labels of {higher} are higher by {abs(pair.difference):.2f} on average."
 
 
 def describe_many(

@@ -314,10 +314,10 @@ class Judges(Result):
         first, several = next(iter(self.runs.measures)), len(self.runs.queries) > 1
         interval = f"with {self.level} intervals for other queries and other judges" if several else "without intervals"
         correction = CORRECTIONS[str(self.runs.design.correction)]
-        test = f"t-test by each judge, {correction}, α = {self.alpha_level:g}" if several else "none"
+        test = f"t-test for each judge, {correction}, α = {self.alpha_level:g}" if several else "none"
         pairs = (
-            f" By {first}: τ and τ_AP of the rankings of runs, with the first of two judges as the reference; and for "
-            f"two runs, which one is better by how many judges. Test: {test}."
+            f" By {first}: τ and τ_AP of the rankings of runs, with the first of two judges as the reference; and, "
+            f"for each pair of runs, how many judges favour each run. Test: {test}."
         )
         runs = (
             f"Mean over {count_of(len(self.names), 'judge')} with equal weights (AWARE), {interval}."
@@ -470,9 +470,9 @@ def _note_shared(together: SeveralQrels) -> list[Note]:
     if not partial:
         return []
     alone = int(np.count_nonzero(given == 1))
-    only = f", {alone:,} of them by a single judge" if alone else ""
-    text = f"{partial:,} of {count_of(size, 'document')} {'was' if partial == 1 else 'were'} not judged by all{only}"
-    return [Note("partial", partial, size, text)]
+    only = f"; {alone:,} of them by a single judge" if alone else ""
+    text = f"{partial:,} of {count_of(size, 'document')} {'was' if partial == 1 else 'were'} not judged by every judge"
+    return [Note("partial", partial, size, f"{text}{only}")]
 
 
 def _note_scales(together: SeveralQrels) -> list[Note]:
@@ -511,7 +511,7 @@ def _evaluate(
         at = found.qrels.index
         values.append(stack_values(found)[:, [at[query] for query in everyone]])
     lost = [query for query in together.queries if query not in set(everyone)]
-    text = "{are} not judged by all judges and {do} not count for the runs"
+    text = "{are} not judged by every judge and {are} left out when runs are evaluated"
     notes = [
         *note_names("uncommon", len(lost), len(together.queries), "query", text, lost),
         *merge_notes({judge: found.data_notes for judge, found in results.items()}),

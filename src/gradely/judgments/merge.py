@@ -121,7 +121,7 @@ def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
     partly = sum(count < len(judged) for count in counts)
     if partly:
         were, have = ("was", "has") if partly == 1 else ("were", "have")
-        text = f"{were} not judged by all raters, and {have} the shares of those who did"
+        text = f"{were} not judged by every rater, and {have} the shares of those who did"
         qrels.notes = [*qrels.notes, f"{qrels.name}: {partly:,} of {count_of(len(counts), 'document')} {text}"]
     return qrels
 
