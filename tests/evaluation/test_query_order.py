@@ -78,6 +78,13 @@ def test_what_makes_no_sense_is_refused(demo, capfd, arguments, message):
     assert message in error and error.count("\n") == 1
 
 
+@pytest.mark.parametrize("number", [{"worst": 0}, {"worst": -1}, {"best": -1}])
+def test_fewer_queries_than_one_are_refused(number):
+    """The best query was missing with worst=-1."""
+    with pytest.raises(gradely.DataError, match=r"the number of queries to show must be at least 1; found (0|-1)"):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, ["RR"]).by_query(**number)
+
+
 def test_one_run_cannot_be_its_own_baseline(demo, capfd):
     assert cli(["evaluate", *FILES[:2], "--baseline", "dense"]) == 2
     assert "give another run" in capfd.readouterr().err

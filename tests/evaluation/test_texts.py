@@ -1,7 +1,9 @@
 """Texts of queries and documents beside their ids: in tables of queries, explanations and summaries of gates."""
 
 import json
+import re
 
+import pandas as pd
 import pytest
 
 import gradely
@@ -55,6 +57,11 @@ def test_texts_of_queries_from_python():
     assert shown.remarks() == [] and "have a text" not in str(shown)
     nothing = results.by_query(queries_text={})
     assert nothing.remarks() == ["0 of 3 queries have a text"]
+    other = gradely.evaluate(QRELS, {"q1": RUN["q1"]}, ["RR"], queries="both").by_query(queries_text={1: "ties"})
+    assert other.remarks() == ["0 of 1 query has a text: the first one is 'q1', and the first text is of '1'"]
+    for given, advice in ((pd.Series(QUERIES), "its to_dict()"), ([*QUERIES.values()], "dict(zip(ids, texts))")):
+        with pytest.raises(InputError, match=f"texts must be .* or a file; found .*: give {re.escape(advice)}"):
+            results.by_query(queries_text=given)
     assert results.by_query(worst=1).data_table().header == ["run", "query", "RR"]
 
 
@@ -98,6 +105,8 @@ def test_summaries_of_gates_have_the_texts_of_queries(files, capfd):
 
 
 def test_a_broken_file_of_texts_is_named_and_not_overwritten(files, capfd):
+    (files / "asked.jsonl").write_text('{"qid": "q1", "question": "ties?"}\n')
+    assert gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "asked.jsonl").query_text == "ties?"
     (files / "broken").write_text("q1 without a tab\n")
     with pytest.raises(InputError, match="broken:1: expected an id, a tab and a text"):
         gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "broken")

@@ -11,9 +11,9 @@ from gradely.tables import count_of
 
 Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]
 """{id: text}, or a file: id, tab and text, or JSON Lines"""
-IDS = ("_id", "id", "qid", "query_id", "number", "docid", "doc_id", "docno", "pid", "cord_uid")
+IDS = ("_id", "id", "qid", "query_id", "question_id", "number", "docid", "doc_id", "docno", "pid", "cord_uid")
 TITLES = ("title",)
-BODIES = ("text", "query", "contents", "body", "abstract", "description", "passage")
+BODIES = ("text", "query", "question", "contents", "body", "abstract", "description", "passage")
 LONGEST_TEXT = 300
 """number of characters of a text that are shown"""
 IN_A_ROW = 60
@@ -29,22 +29,35 @@ def select_texts(texts: Texts | None, ids: Iterable[str], longest: int = LONGEST
     if texts is None:
         return {}
     selection = set(ids)
+    return {key: shorten(text, longest) for key, text in _pairs(texts) if key in selection}
+
+
+def _pairs(texts: Texts) -> Iterable[tuple[str, str]]:
+    """Return ids and texts; raise InputError for other objects than a mapping or a path."""
     if isinstance(texts, Mapping):
-        pairs: Iterable[tuple[str, str]] = ((str(key), str(text)) for key, text in texts.items())
-    else:
-        pairs = _read(Source(texts))
-    return {key: shorten(text, longest) for key, text in pairs if key in selection}
+        return ((str(key), str(text)) for key, text in texts.items())
+    if isinstance(texts, str | os.PathLike):
+        return _read(Source(texts))
+    to_dict = "its to_dict()" if hasattr(texts, "index") and hasattr(texts, "items") else "dict(zip(ids, texts))"
+    raise InputError(f"texts must be {{id: text}} or a file; found a {type(texts).__name__}: give {to_dict}")
 
 
-def describe_missing(texts: Mapping[str, str], ids: Sequence[str], noun: str) -> list[str]:
-    """Return a sentence about ids without a text, if there are any.
+def describe_missing(
+    selected: Mapping[str, str], ids: Sequence[str], noun: str, texts: Texts | None = None
+) -> list[str]:
+    """Return a sentence about ids without one of the selected texts, if there are any; `texts` are all texts.
 
     >>> describe_missing({"q1": "ties"}, ["q1", "q2"], "query"), describe_missing({"q1": "ties"}, ["q1"], "query")
     (['1 of 2 queries has a text'], [])
+    >>> describe_missing({}, ["q1", "q2"], "query", {"1": "ties"})
+    ["0 of 2 queries have a text: the first one is 'q1', and the first text is of '1'"]
     """
-    if len(texts) == len(ids):
+    if len(selected) == len(ids):
         return []
-    return [f"{len(texts):,} of {count_of(len(ids), noun)} {'has' if len(texts) == 1 else 'have'} a text"]
+    one = next(iter(_pairs(texts)), None) if texts is not None and not selected else None
+    example = f": the first one is {clip(ids[0])}, and the first text is of {clip(one[0])}" if one else ""
+    has = "has" if 1 in (len(selected), len(ids)) else "have"
+    return [f"{len(selected):,} of {count_of(len(ids), noun)} {has} a text{example}"]
 
 
 def length_for(count: int) -> int:

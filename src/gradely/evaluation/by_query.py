@@ -34,6 +34,9 @@ class QueryOrder(NamedTuple):
             return self
         if self.worst is not None and self.best is not None:
             raise DataError("show the worst or the best queries, not both")
+        for number in (self.worst, self.best):
+            if number is not None and not number >= 1:
+                raise DataError(f"the number of queries to show must be at least 1; found {number!r}")
         measures = list(measures)
         sort = measures[0] if self.sort is None else _find_measure(self.sort, measures)
         return self._replace(sort=sort, baseline=None if self.baseline is None else _find_baseline(self.baseline, runs))
@@ -57,6 +60,7 @@ class QueryScores(Result):
         order = order.settle(self.measures, runs)
         self.sort, self.baseline = None if order.sort is None else str(order.sort), order.baseline
         self._most, self._best = order.worst or order.best, order.best is not None
+        self._queries_text = queries_text
         self.texts: dict[str, str] | None = None
         """the texts of the queries that are shown, if they have one; None if texts were not requested"""
         if queries_text is not None:
@@ -93,7 +97,7 @@ class QueryScores(Result):
 
     def remarks(self) -> list[str]:
         """Return a line if texts were requested and some queries have none."""
-        return [] if self.texts is None else describe_missing(self.texts, self._shown(), "query")
+        return [] if self.texts is None else describe_missing(self.texts, self._shown(), "query", self._queries_text)
 
     def _shown(self) -> list[str]:
         """Return the queries that are shown for any run."""

@@ -18,6 +18,7 @@ from gradely.settings import Settings
 from gradely.tables import Cell, Table, box, bullets, count_of, grid, heading, to_frame, typed_wide_frame
 
 if TYPE_CHECKING:
+    from gradely.data.texts import Texts
     from gradely.evaluation.by_query import QueryScores
 
 REST, EVERY = "(none)", "(all)"
@@ -330,15 +331,21 @@ class Scores(Result):
         return [self.data_table()]
 
     def by_query(
-        self, *, sort: MeasureLike | None = None, worst: int | None = None, best: int | None = None
+        self,
+        *,
+        sort: MeasureLike | None = None,
+        worst: int | None = None,
+        best: int | None = None,
+        queries_text: "Texts | None" = None,
     ) -> "QueryScores":
         """Return the values of each query, as `gradely evaluate -q` prints them.
 
         Queries are sorted by the measure `sort`, worst first, and only the `worst` or the `best` ones are shown.
+        `queries_text`, {query: text} or a file of ids and texts, adds a column of texts.
         """
         from gradely.evaluation.by_query import QueryOrder, QueryScores
 
-        return QueryScores({self.name: self}, QueryOrder(sort, worst, best))
+        return QueryScores({self.name: self}, QueryOrder(sort, worst, best), queries_text)
 
     def as_dict(self) -> dict[str, Any]:
         """Return the means as plain data, with the policies and the notes."""
