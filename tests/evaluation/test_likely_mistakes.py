@@ -140,6 +140,8 @@ def test_scores_that_are_ranks_are_no_labels():
     real = {"q": {"a": 0.9, "b": 0.4, "c": 0.35, "d": 0.1}}
     for scores in ((4, 3, 2, 1), (3, 2, 1, 0)):
         assert swapped(real, {"q": dict(zip("abcd", scores, strict=True))}) == []
+    for ranked in ([{"query": "q", "results": ["b", "a"]}], frame({"q": {"b": 1, "a": 2}}, "qid", "docno", "rank")):
+        assert swapped(real, ranked) == []  # the scores are -1 and -2
     assert len(swapped(real, {"q": dict(zip("abcd", (3, 2, 0, 0), strict=True))})) == 1
     labels = np.random.default_rng(0).random((3, 5))
     with warnings.catch_warnings():
@@ -398,6 +400,24 @@ def test_lists_of_results_with_the_lowest_score_first_are_probably_distances(sha
     found = [note.text for note in gradely.evaluate({"q": {"a": 1}}, run, ["RR"]).notes if "distances" in note.text]
     says = "run: the order of the results contradicts the scores in the first query: low scores rank first, but high "
     assert [text.startswith(says) for text in found] == [True] * (far > 0.1)
+
+
+@pytest.mark.parametrize("start", [0, 1])
+def test_scores_that_count_up_in_the_given_order_are_probably_ranks(tmp_path, start):
+    """{doc: rank for rank, doc in enumerate(ranking, 1)} ranked everything upside down, without a note."""
+    run = {query: {doc: rank for rank, doc in enumerate("abcd", start)} for query in ("q1", "q2", "q3")}
+
+    def found(run):
+        return [note.text for note in gradely.evaluate({"q1": {"a": 1}}, run, ["RR"]).notes if "ranks" in note.text]
+
+    says = f"are {start}, {start + 1}, {start + 2}, … in the given order, like ranks, but high scores are best; if"
+    table = frame(run, "query_id", "doc_id", "score")
+    table.to_csv(tmp_path / "run.csv", index=False)
+    for given in (run, table, tmp_path / "run.csv"):
+        (note,) = found(given)
+        assert says in note
+    for other in ({"q1": run["q1"]}, run | {"q3": {"a": 1, "b": 3}}, {query: [*"abcd"] for query in run}):
+        assert found(other) == []
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ COMPARED = 10_000
 
 def find_mistakes(qrels: Qrels, run: Run, hits: Hits, *, same: bool = False) -> list[str]:
     """Return a sentence for each likely mistake; `same` is true if qrels and run were given as the same object."""
-    sentences = (describe_swap(qrels, run, hits), describe_distances(run), describe_same(qrels, run, same=same))
+    low_is_best = describe_distances(run) or describe_ranks(run)
+    sentences = (describe_swap(qrels, run, hits), low_is_best, describe_same(qrels, run, same=same))
     return [sentence for sentence in sentences if sentence]
 
 
@@ -148,6 +150,8 @@ def describe_distances(run: Run) -> str | None:
     """
     queries, before = set[str](), None
     for query, rank, score in _first_rows(run.scores):
+        if isnan(rank):
+            return None
         if before is not None and query == before[0]:
             ranks, scores = rank - before[1], score - before[2]
             if not ranks * scores >= 0 or not ranks:  # also false for NaN
@@ -163,14 +167,39 @@ def describe_distances(run: Run) -> str | None:
     return f"{run.name}: {text}; if these are distances, negate them"
 
 
+def describe_ranks(run: Run) -> str | None:
+    """Return a sentence if the scores of the first queries count up from 0 or 1 in the order of the rows, else None.
+
+    A single query, or very few documents, may have such scores by chance. Mostly, the first score suffices.
+    """
+    queries, most, place, before = 0, 0, 0, None
+    for query, _, score in _first_rows(run.scores):
+        if query != before:
+            before, queries, place = query, queries + 1, 0
+            first = score
+        if first not in (0, 1) or score != first + place:
+            return None
+        place += 1
+        most = max(most, place)
+    if queries < 2 or most < RANKED:
+        return None
+    which = (
+        f"the first scores of each query are {first:g}, {first + 1:g}, {first + 2:g}, … in the given order, like ranks"
+    )
+    return f"{run.name}: {which}, but high scores are best; if they are ranks, negate them"
+
+
 def _first_rows(scores: Scores) -> Iterable[FirstRow]:
-    """Return the first rows of a table, or of lists of documents with scores; none of other runs."""
+    """Return the first rows of a table or of dicts; none of engines. Without ranks, as in a dict, these are NaN."""
     if isinstance(scores, TableScores):
         return scores.table.first_rows(SAMPLE)
-    if isinstance(scores, LazyScores) or not isinstance(next(iter(scores.values()), None), Listed):
+    if isinstance(scores, LazyScores):
         return ()
-    lists = ((query, docs) for query, docs in scores.items() if isinstance(docs, Listed))
-    rows = (FirstRow(query, rank, score) for query, docs in lists for rank, score in enumerate(docs.values()))
+    rows = (
+        FirstRow(query, rank if isinstance(docs, Listed) else nan, score)
+        for query, docs in scores.items()
+        for rank, score in enumerate(docs.values())
+    )
     return islice(rows, SAMPLE)
 
 

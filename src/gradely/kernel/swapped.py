@@ -53,9 +53,12 @@ def look_swapped(
 
 
 def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
-    """Return the lowest and highest score if all scores are whole numbers of a common scale of labels, else None."""
+    """Return the lowest and highest score if all scores are whole numbers of a common scale of labels, else None.
+
+    Ranks are read as the scores -1, -2, …, and no scale of labels is below 0.
+    """
     low, high = float(scores.min()), float(scores.max())
-    whole = low >= LOWEST and high <= HIGHEST and bool((scores == np.floor(scores)).all())
+    whole = low >= LOWEST and 0 <= high <= HIGHEST and bool((scores == np.floor(scores)).all())
     return (int(low), int(high)) if whole else None
 
 
