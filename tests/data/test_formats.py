@@ -482,7 +482,7 @@ def test_runs_of_ms_marco(file):
     assert values(QRELS, file("crlf.tsv", text.replace("\n", "\r\n"))) == GRADED
     with pytest.raises(InputError, match="look like a run of MS MARCO, and qrels come first"):
         values(file("run.tsv", text), RUN)
-    with pytest.raises(InputError, match=r"3 fields instead of 6.*has tabs between them"):
+    with pytest.raises(InputError, match=r"3 fields instead of 6.*ranks of MS MARCO, between tabs"):
         values(QRELS, file("blanks.txt", text.replace("\t", " ")))
     assert values(QRELS, file("blank.tsv", text.replace("\n", "\n\n"))) == GRADED
     from_0 = file(

@@ -87,6 +87,12 @@ def test_a_part_that_does_not_fit(folder, content, message):
         gradely.evaluate(folder / "qrels.parquet", folder / "run")
 
 
+def test_a_pattern_of_other_files_is_no_table(folder):
+    (folder / "bm25.run").write_text("q1 Q0 a 1 0.5 t\n")
+    with pytest.raises(gradely.InputError, match=r"a pattern names parts of a Parquet table, unlike .*bm25\.run; for"):
+        gradely.evaluate(folder / "qrels.parquet", f"{folder}/*.run")
+
+
 def test_nothing_there(folder):
     (folder / "empty").mkdir()
     for name, message in {"empty": "without a Parquet file", "run/nothing-*": "no such file"}.items():

@@ -244,7 +244,7 @@ def test_values_by_query_and_document(file):
     assert read(file("q Q0 a 1 0.5 tag\nq Q0 b rank .25 my own tag \n"), "run") == {"q": {"a": 0.5, "b": 0.25}}
 
 
-TABLE = "; a table has a first line like 'query document label'"
+TABLE = "; a table has tabs or commas, and its first line names query, document and label"
 LIKE_QRELS = "; these look like qrels, which come first: gradely evaluate QRELS RUN"
 
 

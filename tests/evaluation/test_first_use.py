@@ -99,10 +99,20 @@ def test_tables_without_a_header(tmp_path, capfd):
     (tmp_path / "r.csv").write_text("query,document,score,2024\nq1,a,0.9,7\n")
     assert gradely.evaluate(QRELS, tmp_path / "r.csv", ["RR"])["RR"] == 0.5
     (tmp_path / "r.tsv").write_text("q1\ta\t0.9\nq1\tb\t0.1\n")
-    with pytest.raises(InputError, match="a table has a first line like 'query document score'"):
+    says = "a table has tabs or commas, and its first line names query, document and"
+    with pytest.raises(InputError, match=f"{says} score"):
         gradely.evaluate(QRELS, tmp_path / "r.tsv")
-    with pytest.raises(InputError, match="a table has a first line like 'query document label'"):
+    with pytest.raises(InputError, match=f"{says} label"):
         gradely.evaluate(tmp_path / "r.tsv", RUN)
+
+
+def test_a_header_between_blanks_is_no_table(tmp_path):
+    """The error told people to write the line that they had written."""
+    (tmp_path / "q.txt").write_text("query document label\nq1 a 1\nq2 c 1\n")
+    with pytest.raises(InputError, match="a table has tabs or commas, and its first line names query"):
+        gradely.evaluate(tmp_path / "q.txt", RUN)
+    (tmp_path / "q.txt").write_text((tmp_path / "q.txt").read_text().replace(" ", "\t"))
+    assert gradely.evaluate(tmp_path / "q.txt", RUN, ["RR"])["RR"] == 1
 
 
 def test_several_runs_in_place_of_one_and_one_in_place_of_several():

@@ -212,6 +212,9 @@ def parquet_files(source: Source) -> list[Source]:
     if not files:
         problem = "is a directory without a Parquet file; name a file" if folder else "there is no such file"
         raise InputError(f"{source.name}: {problem}")
+    if not folder and not Source(files[0]).head.startswith(b"PAR1"):
+        several = "for several runs, let the shell expand it, or give a list of paths"
+        raise InputError(f"{source.name}: a pattern names parts of a Parquet table, unlike {files[0]}; {several}")
     return [Source(name) for name in files]
 
 

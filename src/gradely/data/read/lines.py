@@ -204,9 +204,9 @@ def _hint(layout: Layout, words: list[bytes]) -> str:
         return "; this looks like a run, and qrels come first: gradely evaluate QRELS RUN"
     if layout is RUN and width == QRELS.width and re.fullmatch(rb"[Qq]?\d+", words[1]):  # else no iteration
         return "; these look like qrels, which come first: gradely evaluate QRELS RUN"
-    table = f"; a table has a first line like 'query document {layout.kind}'"
+    table = f"; a table has tabs or commas, and its first line names query, document and {layout.kind}"
     if layout is RUN and width == 3:
-        return f"{table}; a run of MS MARCO, query, document and rank, has tabs between them: --run-format msmarco"
+        return f"{table}; if these are ranks of MS MARCO, between tabs: --run-format msmarco"
     if width == 3 or (layout is RUN and width == QRELS.width):
         return table
     return ""
