@@ -125,6 +125,7 @@ def test_runs_that_cannot_be_read(folder, fails, name):
         (["evaluate", "qrels", "run", "--ties", "alphabetic"], "'alphabetic' is not one of"),
         (["evaluate", "qrels", "run", "--format", "pdf"], "'pdf' is not one of"),
         (["evaluate", "qrels", "run", "--run-format", "pdf"], "'pdf' is not one of"),
+        (["evaluate", "qrels", "run", "--qrels-format", "msmarco"], "'msmarco' is not one of"),
         (["evaluate", "qrels", "run", "--wrong"], "--wrong"),
         (["evaluate", "qrels", "--feature", "1"], "only LETOR files"),
         (["evaluat"], "Did you mean evaluate"),

@@ -102,9 +102,9 @@ def command(
     """Fail with exit code 1 if the run NEW is shown to be worse than OLD by more than allowed.
 
     Exit code 0 means that the gate passed: NEW is shown not to be worse, or the result is undecided, as the first line
-    says. Exit code 2 means that something could not be read. Without --baseline, nothing is compared: --min sets floors
-    for NEW, and --save writes its scores for the next time. Without -m, the measures are those of the saved scores. For
-    several collections, use: gradely gate --suite FILE NEW --baseline OLD.
+    says. Exit code 2 means an error, such as a file that could not be read. Without --baseline, nothing is compared:
+    --min sets floors for NEW, and --save writes its scores for the next time. Without -m, the measures are those of the
+    saved scores. For several collections, use: gradely gate --suite FILE NEW --baseline OLD.
     """
     context = click.get_current_context()
     files = Files(summary, junit, save, queries_text)

@@ -562,11 +562,12 @@ holes = click.option(
     is_flag=True,
     help="Show what the labels of unjudged documents could change; this reads the runs again.",
 )
+QRELS_FORMATS = [name for name in INPUTS if name != "msmarco"]  # which has only runs
 qrels_format = click.option(
     "--qrels-format",
-    type=click.Choice(INPUTS),
+    type=click.Choice(QRELS_FORMATS),
     metavar="FORMAT",
-    help=f"Format of the qrels: {', '.join(INPUTS)}.",
+    help=f"Format of the qrels: {', '.join(QRELS_FORMATS)}.",
 )
 queries_text = click.option(
     "--queries-text",
