@@ -1,10 +1,10 @@
 """Table: rows of query, document and number, which can be read repeatedly, in parts. Run: a name and its scores.
 
 A reader returns a Table; map_parts runs a function over its parts, and each part has its rows as columns. The scores of
-a Run are a table that is read later (TableScores), a dict of dicts, or a frame in an engine (LazyScores).
+a Run are a Table, a dict of dicts, or a frame in an engine (LazyScores); all are {query: {document: score}}.
 """
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import chain, repeat
@@ -96,8 +96,12 @@ class Part(NamedTuple):
     """number of rows up to its end, if the table knows it"""
 
 
-class Table(ABC):
-    """Rows of query, document and number: a dataframe, a file, records."""
+class Table(Mapping[str, Mapping[str, float]]):
+    """Rows of query, document and number: a dataframe, a file, records.
+
+    As a mapping, it is {query: {document: number}}: it is read on first access, and the dict of a query is made on
+    access.
+    """
 
     def __init__(self, name: str, kind: str, duplicates: str = "error") -> None:
         """Store its name for errors, the kind of its numbers (label or score), and how to merge duplicates."""
@@ -160,16 +164,25 @@ class Table(ABC):
         """Return {query: {document: value}}; text is read line by line, with errors that name the line."""
         return _GroupedScores(self.triples())
 
-    def scores(self) -> Scores:
-        """Return {query: {document: value}}, read the fast way if possible; the dict of a query is made on access."""
+    @cached_property
+    def _scores(self) -> Scores:
+        """{query: {document: value}}, read the fast way if possible."""
         try:
             return self.plain() if self.is_small else _GroupedScores(self.triples())
         except IrregularText:
             return self.plain()
 
-    def scores_of(self, query: str) -> Mapping[str, float] | None:
-        """Return {document: value} of one query, or None if it has none."""
-        return self.scores().get(query)
+    def __getitem__(self, query: str) -> Mapping[str, float]:
+        """Return {document: value} of one query."""
+        return self._scores[query]
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the queries, in the order in which they first appear."""
+        return iter(self._scores)
+
+    def __len__(self) -> int:
+        """Return the number of queries."""
+        return len(self._scores)
 
     def qrels(self, threads: int | None = None) -> Qrels:
         """Return the judgments that the table holds."""
@@ -308,35 +321,6 @@ class LazyScores(Mapping[str, Mapping[str, float]]):
     @abstractmethod
     def find_tops(self, depth: int, settings: Settings) -> Iterable[tuple[str, str]]:
         """Return query and document of all rows that have fewer than `depth` documents of their query above them."""
-
-
-class TableScores(Mapping[str, Mapping[str, float]]):
-    """A table as {query: {document: score}}; it is read on first access, and the dict of a query is made on access."""
-
-    def __init__(self, table: Table) -> None:
-        """Store the table."""
-        self.table = table
-
-    @property
-    def notes(self) -> Sequence[str]:
-        """The assumptions made when it was read."""
-        return self.table.notes
-
-    @cached_property
-    def _scores(self) -> Scores:
-        return self.table.scores()
-
-    def __getitem__(self, query: str) -> Mapping[str, float]:
-        """Return {document: score} of one query."""
-        return self._scores[query]
-
-    def __iter__(self) -> Iterator[str]:
-        """Iterate over the queries, in the order in which they first appear."""
-        return iter(self._scores)
-
-    def __len__(self) -> int:
-        """Return the number of queries."""
-        return len(self._scores)
 
 
 class _GroupedScores(Mapping[str, dict[str, float]]):

@@ -10,7 +10,7 @@ from gradely.data.hits import Hits
 from gradely.data.ids import Bools, Floats, Ids, Ints
 from gradely.data.locate import find_hits
 from gradely.data.qrels import Qrels, values_of
-from gradely.data.table import Run, Scores, TableScores
+from gradely.data.table import Run, Scores, Table
 from gradely.errors import clip
 from gradely.settings import Settings
 
@@ -245,7 +245,7 @@ def describe_run(qrels: Qrels, run: Run, depth: int) -> RunDetails:
 
     A table is read part by part; if documents are excluded, or it must be read line by line, it is held in memory.
     """
-    if isinstance(run.scores, TableScores) and qrels.excluded is None:
+    if isinstance(run.scores, Table) and qrels.excluded is None:
         observer = DetailsObserver(depth)
         details = observer.details(find_hits(qrels, run, Settings(), observe=observer))
         if details is not None:

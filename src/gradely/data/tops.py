@@ -9,7 +9,7 @@ from gradely.data.ids import Ids, Ints
 from gradely.data.locate import find_hits
 from gradely.data.qrels import Qrels
 from gradely.data.source import Report, ignore
-from gradely.data.table import LazyScores, Run, TableScores
+from gradely.data.table import LazyScores, Run, Table
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def find_tops(
             if query in qrels.index:
                 tops.setdefault(qrels.index[query], []).append(document)
         return tops
-    if isinstance(scores, TableScores):
+    if isinstance(scores, Table):
         observer = TopsObserver(depth)
         hits = find_hits(qrels, run, settings.replace(ties="expected"), threads, report, observer)
         if observer.documents == hits.documents:

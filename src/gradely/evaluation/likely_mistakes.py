@@ -18,7 +18,7 @@ from gradely.data.ids import Floats
 from gradely.data.read.dicts import Listed, Ranked
 from gradely.data.read.readers import trec_table
 from gradely.data.source import ignore
-from gradely.data.table import FirstRow, IrregularText, LazyScores, Scores, Table, TableScores
+from gradely.data.table import FirstRow, IrregularText, LazyScores, Scores, Table
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import clip
 from gradely.kernel.swapped import HIGHEST, RANKED, SAMPLE, are_real, describe_beyond, look_swapped
@@ -136,8 +136,8 @@ def _first_scores(scores: Scores) -> Floats:
 
 def _first_numbers(scores: Scores) -> Floats | Collection[float]:
     """Return the scores of the first ranking, for a table only the first; none if documents have no scores."""
-    if isinstance(scores, TableScores):
-        rows = list(scores.table.first_rows(SAMPLE))
+    if isinstance(scores, Table):
+        rows = list(scores.first_rows(SAMPLE))
         return np.array([row.score for row in takewhile(lambda row: row.query == rows[0].query, rows)])
     ranking = next(iter(scores.values()), {})
     return () if isinstance(ranking, Ranked) else ranking.values()
@@ -161,7 +161,7 @@ def describe_distances(run: Run) -> str | None:
     if not queries:
         return None
     where = "the first query" if len(queries) == 1 else f"each of the first {len(queries):,} queries"
-    column = isinstance(run.scores, TableScores) and run.scores.table.rank is not None
+    column = isinstance(run.scores, Table) and run.scores.rank is not None
     what = "rank column" if column or trec_table(run) is not None else "order of the results"
     text = f"the {what} contradicts the scores in {where}: low scores rank first, but high scores are best"
     return f"{run.name}: {text}; if these are distances, negate them"
@@ -191,8 +191,8 @@ def describe_ranks(run: Run) -> str | None:
 
 def _first_rows(scores: Scores) -> Iterable[FirstRow]:
     """Return the first rows of a table or of dicts; none of engines. Without ranks, as in a dict, these are NaN."""
-    if isinstance(scores, TableScores):
-        return scores.table.first_rows(SAMPLE)
+    if isinstance(scores, Table):
+        return scores.first_rows(SAMPLE)
     if isinstance(scores, LazyScores):
         return ()
     rows = (
@@ -271,8 +271,8 @@ def _sample(qrels: Qrels, run: Run, hits: Hits) -> tuple[str, list[str]]:
     table = trec_table(run)
     if table is not None:
         return query, list(islice(table.scores_of(query) or {}, COMPARED))
-    if isinstance(run.scores, TableScores):
-        return _first_part(qrels, run.scores.table)
+    if isinstance(run.scores, Table):
+        return _first_part(qrels, run.scores)
     return query, [str(doc) for doc in islice(run.scores[query], COMPARED)]
 
 

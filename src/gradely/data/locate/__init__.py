@@ -26,7 +26,7 @@ from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bools, Floats, Ids, Ints, are_disguised, as_tokens, rename_docs
 from gradely.data.qrels import Qrels, values_of
 from gradely.data.source import Report, ignore
-from gradely.data.table import MERGED, IrregularText, LazyScores, Run, ScatteredQueries, Table, TableScores
+from gradely.data.table import MERGED, IrregularText, LazyScores, Run, ScatteredQueries, Table
 from gradely.data.tie_breaking import places_among_tied
 from gradely.errors import DataError, clip
 from gradely.parallel import cores
@@ -97,12 +97,11 @@ def find_hits(
 
     `observe` sees the rows of a table in whole queries, unless the table is irregular and read line by line.
     """
-    scores = run.scores
-    if isinstance(scores, LazyScores):
-        return scores.find_hits(qrels, settings, report)
-    if not isinstance(scores, TableScores):
+    table = run.scores
+    if isinstance(table, LazyScores):
+        return table.find_hits(qrels, settings, report)
+    if not isinstance(table, Table):
         return find_in_dicts(qrels, run, settings)
-    table = scores.table
     if observe is None and table.is_small:
         return find_in_dicts(qrels, Run(table.plain(), run.name, run.where), settings)
     try:

@@ -7,11 +7,11 @@ whole, {query: {document: value}}. A new format is a reader and an entry in FORM
 import os
 import re
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 from gradely.data.column_roles import DOC, QUERY, Names, normalize
 from gradely.data.source import HEAD, Source, is_folder_or_pattern
-from gradely.data.table import Scores, Table
+from gradely.data.table import Scores
 from gradely.errors import InputError
 
 
@@ -32,29 +32,25 @@ class ReadOptions(NamedTuple):
     """for MTEB predictions: the split to read, like test or default/test"""
 
 
-Contents: TypeAlias = Table | Scores
-"""the result of a reader"""
-
-
-def _open_trec(source: Source, options: ReadOptions) -> Contents:
+def _open_trec(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.trec import TrecTable
 
     return TrecTable(source, options.kind, options.duplicates)
 
 
-def _open_csv(source: Source, options: ReadOptions) -> Contents:
+def _open_csv(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.csv_files import CsvTable
 
     return CsvTable(source, options.kind, comma_of(source.head), options.columns, options.duplicates)
 
 
-def _open_tsv(source: Source, options: ReadOptions) -> Contents:
+def _open_tsv(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.csv_files import CsvTable
 
     return CsvTable(source, options.kind, "\t", options.columns, options.duplicates)
 
 
-def _open_json(source: Source, options: ReadOptions) -> Contents:
+def _open_json(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.json_files import read_json
 
     return read_json(source, options.kind, options.columns, options.duplicates, options.split)
@@ -65,7 +61,7 @@ def _is_json(source: Source) -> bool:
     return start.startswith(b"{") or (start.startswith(b"[") and start[1:].lstrip().startswith(b"{"))
 
 
-def _open_json_lines(source: Source, options: ReadOptions) -> Contents:
+def _open_json_lines(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.json_files import read_json_lines
 
     return read_json_lines(source, options.kind, options.columns, options.duplicates)
@@ -79,13 +75,13 @@ def _is_json_lines(source: Source) -> bool:
     return has_json_lines(source)
 
 
-def _open_parquet(source: Source, options: ReadOptions) -> Contents:
+def _open_parquet(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.frames import ParquetTable
 
     return ParquetTable(source, options.kind, options.columns, options.duplicates)
 
 
-def _open_letor(source: Source, options: ReadOptions) -> Contents:
+def _open_letor(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.letor import read_feature, read_labels
 
     if options.kind == "label":
@@ -95,7 +91,7 @@ def _open_letor(source: Source, options: ReadOptions) -> Contents:
     return read_feature(source, options.feature, ascending=options.ascending)
 
 
-def _open_ranks(source: Source, options: ReadOptions) -> Contents:
+def _open_ranks(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.csv_files import RankTable
 
     if options.kind == "label":
@@ -128,7 +124,7 @@ class Format(NamedTuple):
     """file name extensions of this format"""
     fits: Callable[[Source], bool]
     """returns true if a file looks like this format, usually by its first bytes"""
-    open: Callable[[Source, ReadOptions], Contents]
+    open: Callable[[Source, ReadOptions], Scores]
     """opens a file; it may be read later"""
 
 
@@ -169,7 +165,7 @@ BINARY = {
 """descriptions of binary formats by their first bytes, with advice for errors"""
 
 
-def open_file(source: Source, name: str | None, options: ReadOptions) -> Contents:
+def open_file(source: Source, name: str | None, options: ReadOptions) -> Scores:
     """Open a file of the given format, or of the one that it looks like."""
     return FORMATS[name or format_of(source)].open(source, options)
 

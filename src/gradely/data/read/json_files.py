@@ -47,9 +47,7 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def read_json(
-    source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None = None
-) -> Table | Scores:
+def read_json(source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None = None) -> Scores:
     """Read one JSON object {query: …}, records in an array, a single record, or the export of another tool."""
     name = source.name
     content = choose_split(parse_json(source.text(), name), kind, name, split)
@@ -69,7 +67,7 @@ def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Values]:
     return as_labels if kind == "label" else as_scores
 
 
-def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Table | Scores:
+def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Scores:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
 
     Judgments without a label are relevant documents with label 1, if no record has a label.

@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
-from gradely.data.read.formats import FORMATS, Contents, ReadOptions, format_of, open_file, run_name
+from gradely.data.read.formats import FORMATS, ReadOptions, format_of, open_file, run_name
 from gradely.data.read.responses import describe_failure, results_of
 from gradely.data.source import Source, is_folder_or_pattern
-from gradely.data.table import DUPLICATES, Run, Table, TableScores
+from gradely.data.table import DUPLICATES, Run, Scores, Table
 from gradely.data.uncertain import UncertainQrels, join_columns
 from gradely.errors import DataError, InputError, clip
 from gradely.settings import DuplicatePolicy, check_choice
@@ -78,7 +78,7 @@ def read_qrels(
 
         def read_column(column: str) -> Qrels:
             table = open_with(options._replace(columns={**(columns or {}), "label": column}))
-            return table.qrels(threads)  # type: ignore[union-attr]
+            return cast("Table", table).qrels(threads)
 
         return join_columns(labels.chances, read_column)
     if isinstance(labels, Table):
@@ -191,25 +191,25 @@ def _open(run: Any, form: str | None, options: ReadOptions) -> Run:
     if isinstance(run, Run):
         return run
     if isinstance(run, MAPPING) or not isinstance(run, str | os.PathLike | Source):
-        return Run(_hold(_read_object(run, "run", options)), "run")
+        return Run(_read_object(run, "run", options), "run")
     source = run if isinstance(run, Source) else Source(run)
     form, feature = form or format_of(source), options.feature
     if feature is not None and form != "letor":
         from gradely.data.read.letor import EXPECTED
 
         raise InputError(f"{source.name}: only LETOR files have features to rank by ({EXPECTED})")
-    scores = _hold(open_file(source, form, options))
+    scores = open_file(source, form, options)
     name = run_name(source.path)
     return Run(scores, name, source.name) if feature is None else Run(scores, f"{name}:{feature}")
 
 
 def trec_table(run: Run) -> "TrecTable | None":
     """Return the table of a run that is a TREC file, or None for other runs."""
-    if not isinstance(run.scores, TableScores):
+    if not isinstance(run.scores, Table):
         return None
     from gradely.data.read.trec import TrecTable
 
-    return run.scores.table if isinstance(run.scores.table, TrecTable) else None
+    return run.scores if isinstance(run.scores, TrecTable) else None
 
 
 def files_at(path: str) -> list[str]:
@@ -225,12 +225,7 @@ def files_at(path: str) -> list[str]:
     return [path] if sizes is None else [path, sizes]
 
 
-def _hold(contents: Contents) -> Any:
-    """Return the scores of a run; a table is not read until they are needed."""
-    return TableScores(contents) if not isinstance(contents, dict) and isinstance(contents, Table) else contents
-
-
-def _read_object(value: Any, name: str, options: ReadOptions) -> Contents:
+def _read_object(value: Any, name: str, options: ReadOptions) -> Scores:
     """Read an object in memory, or open a frame that is in an engine."""
     kind, columns, duplicates, *_ = options
     if isinstance(value, MAPPING):
@@ -251,7 +246,8 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Contents:
             return FrameTable(value, kind, name, columns, duplicates)
     if are_records(value):
         _refuse_list(value, kind, name)
-        return read_export(value, kind, name, duplicates) or RecordTable(value, kind, name, columns, duplicates)
+        exported = read_export(value, kind, name, duplicates)
+        return RecordTable(value, kind, name, columns, duplicates) if exported is None else exported
     library = type(value).__module__.split(".")[0].lstrip("_")
     held = value if library in HINTS else unwrap(value, kind)
     if held is not value:
@@ -259,7 +255,7 @@ def _read_object(value: Any, name: str, options: ReadOptions) -> Contents:
     raise DataError(f"{name}: {_refuse(value, kind)}{HINTS.get(library, '')}")
 
 
-def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Contents:
+def _read_mapping(value: Mapping[Any, Any], name: str, options: ReadOptions) -> Scores:
     """Read {query: …}, or the export of another tool."""
     kind, columns, duplicates, *_ = options
     if not are_plain(value):
