@@ -311,7 +311,12 @@ def test_where_nothing_varies_there_is_no_t_and_it_is_said():
     assert constant.gate("b", "a").verdict == "undecided"
     assert "2 collections are too few" in constant.gate("b", "a").summary()
     kinds = {note.kind: note.text for note in constant.notes}
-    assert "the difference is the same on every collection" in kinds["spreadless"]
+    assert "the difference is the same on every query" in kinds["spreadless"]
+    assert kinds["coarse"].endswith(": take more queries or collections")
+    for limit, queries, says in ((0.0, 3, "3 queries are too few"), (0.5, 6, "it is the limit itself on every query")):
+        one = {"qrels": {f"q{i}": {"d": 1} for i in range(queries)}} | {"runs": first["runs"]}
+        gate = gradely.suite({"x": one}, ["RR"]).gate("b", "a", max_drop=limit)
+        assert f"(limit {limit:g}; {says})" in gate.summary() and "spreadless" in [note.kind for note in gate.notes]
 
 
 def test_a_collection_of_one_query_is_left_out_of_the_tests():
@@ -319,6 +324,10 @@ def test_a_collection_of_one_query_is_left_out_of_the_tests():
     made = gradely.suite(SUITE | {"one": one}, ["RR"])
     assert {pair.collections for pair in made.pairs} == {5} and "one" in made.shared
     assert any(note.kind == "single" and note.text.endswith(": one") for note in made.notes)
+    why = "othing is tested: no two systems have a collection of more than one query in common."
+    alone = gradely.suite({"one": one, "two": one}, ["RR"])
+    assert alone.summary() == f"Over 2 collections, by RR, a has the highest mean, but n{why}"
+    assert alone.caption().startswith(f"N{why}")
 
 
 def test_systems_may_have_several_runs():

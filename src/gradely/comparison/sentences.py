@@ -46,6 +46,8 @@ def explain_untested(pairwise: Pairwise) -> str:
     """Return the reason why nothing is tested."""
     if len(pairwise.names) < 2:
         return f"nothing is tested: there is only one {pairwise.subject}"
+    if pairwise.unit == "collection":
+        return "nothing is tested: no two systems have a collection of more than one query in common"
     return f"nothing is tested: there is only one {pairwise.unit}, and a test needs at least two"
 
 
@@ -119,7 +121,7 @@ def _note_replaced(pairwise: Pairwise) -> list[Note]:
     """Count the pairs for which the requested test is undefined."""
     count, tests = pairwise.count_replaced, pairwise.p.size
     text = (
-        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every {pairwise.unit}, and "
+        f"in {count:,} of {count_of(tests, 'test')} the difference is the same on every query, and "
         f"the {pairwise.test_name} is undefined: p comes from the exact randomization test"
     )
     return [Note("spreadless", count, tests, text)] if count else []
@@ -172,7 +174,8 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
         return []
     lifted = f" once corrected over {family:,} tests" if (least[coarse] < alpha).all() else ""
     by_draws = pairwise.test in DRAWN and np.isclose(least[coarse], 1 / (pairwise.design.resamples + 1)).any()
-    advice = f"{'resamples' if by_draws else 'queries'}{', fewer runs or measures, or a baseline' if lifted else ''}"
+    units = "queries or collections" if pairwise.unit == "collection" else "queries"
+    advice = f"{'resamples' if by_draws else units}{', fewer runs or measures, or a baseline' if lifted else ''}"
     about = "about " if pairwise.test == "tukey" and not by_draws else ""  # it is not enumerated, but drawn
     p = format_p(least[coarse].min(), alpha)
     text = (

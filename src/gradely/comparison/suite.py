@@ -16,7 +16,7 @@ from gradely.comparison.intervals import Estimates
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.pairwise import Design, Estimated, to_optional
 from gradely.comparison.random_effects import SAME, Combined, combine, note_alike
-from gradely.comparison.sentences import describe_family, format_signed, note_tests, summary
+from gradely.comparison.sentences import describe_family, explain_untested, format_signed, note_tests, summary
 from gradely.comparison.suite_gate import SuiteGate, gate_suite
 from gradely.comparison.tests import Pairs, all_pairs, pair_with_baselines
 from gradely.data.ids import Bools
@@ -581,7 +581,7 @@ class Suite(Result):
         pairwise = self.pairwise
         counts = f"{count_of(len(self.collections), 'collection')}, {self.describe_policies()}"
         if not pairwise.count:
-            return f"{self._explain_untested()} Data: {counts}."
+            return f"N{explain_untested(pairwise)[1:]}. Data: {counts}."
         level = f"{100 * (1 - self.design.alpha):g} %"
         corrected = (
             "corrected in sentences, as p is, and uncorrected in tables" if pairwise.is_corrected else "uncorrected"
@@ -606,11 +606,6 @@ class Suite(Result):
         settings = self.board.settings
         unusual = settings.describe(weighted=self.is_weighted)
         return f"ties: {settings.ties}, queries: {settings.queries}{unusual}, {settings.precision} precision"
-
-    def _explain_untested(self) -> str:
-        if len(self.systems) < 2:
-            return "Nothing is tested: there is only one system."
-        return "Nothing is tested: no two systems have a collection of more than one query in common."
 
     @cached_property
     def notes(self) -> list[Note]:

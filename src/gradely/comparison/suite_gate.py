@@ -73,8 +73,15 @@ class SuiteGate(Verdicts):
 
     def _say_what_it_takes(self, change: Change) -> str:
         """Return what is needed to decide an undecided measure."""
-        interval = self.say_interval(change)
-        return interval or f"{count_of(len(self.collections), 'collection')} are too few"
+        if change.low is not None:
+            return self.say_interval(change)
+        if abs(change.drop - change.limit) <= SAME:
+            return "it is the limit itself on every query"
+        if len(self.collections) > 1:
+            return f"{count_of(len(self.collections), 'collection')} are too few"
+        assert self.old is not None
+        (only,) = self.suite.effects(self.old, self.new, change.measure)
+        return f"{count_of(only.queries, 'query')} are too few"
 
     def effects_table(self) -> Table:
         """Return one row per measure and collection: old, new, and the drop with its interval."""
@@ -157,7 +164,7 @@ def gate_suite(
         raise DataError(f"{new} and {baseline} have no collection of more than one query in common")
     changes = _changes(suite, new, baseline, limits, both, strict=strict, undecided=undecided)
     combined = [suite.combined(baseline, new, measure) for measure in limits]
-    notes = [*_note_few(len(both)), *note_alike(combined), *notes]
+    notes = [*_note_few(len(both)), *_note_constant(changes), *note_alike(combined), *notes]
     return SuiteGate(changes, held, suite, new, baseline, strict, undecided, both, notes)
 
 
@@ -184,6 +191,16 @@ def _note_few(count: int) -> list[Note]:
         2: "there are only two collections, so t has one degree of freedom: hardly anything can be shown",
     }
     return [Note("few", count, count, texts[count])] if count in texts else []
+
+
+def _note_constant(changes: Sequence[Change]) -> list[Note]:
+    """Note measures by which nothing varies, so that there is no t."""
+    count = sum(change.low is None and change.verdict != "same" for change in changes)
+    text = (
+        f"by {count:,} of {count_of(len(changes), 'measure')} the drop is the same on every query, and t is undefined: "
+        "p comes from the exact randomization test"
+    )
+    return [Note("spreadless", count, len(changes), text)] if count else []
 
 
 def _changes(
