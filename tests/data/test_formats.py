@@ -825,15 +825,46 @@ def test_names_of_predictions(name):
     assert f"{name!r} is read as the score, and not 'rating'" in notes(QRELS, with_truth)
 
 
+def test_cases_of_quepid_in_json(file):
+    ratings = [{"query": query, "ratings": docs} for query, docs in QRELS.items()] + [{"query": "q9", "ratings": {}}]
+    queries = [{"arranged_at": 1, "query_text": query, "ratings": docs} for query, docs in QRELS.items()]
+    for content in ({"queries": ratings}, {"case_name": "c", "scorer": {}, "queries": queries, "tries": []}):
+        for qrels in (content, file("case.json", content)):
+            assert values(qrels, RUN) == GRADED
+            with pytest.raises(InputError, match="is a case of Quepid, which is not a run; give a snapshot"):
+                values(QRELS, qrels)
+
+
+def test_judgments_for_learning_to_rank_without_features(file):
+    """As Quepid and the plugins of Elasticsearch and OpenSearch write them: the document begins the comment."""
+    text = "".join(f"{label}\tqid:{query} #\t{doc}\tsome words\n" for query, doc, label in rows(QRELS))
+    for start in ("", "# qid:q1: words\n#\n", "\n# https://example.org\n\n"):
+        assert values(file("judgments.txt", start + text), RUN) == GRADED
+    assert values(file("judgments.txt", text.replace("\t", " ")), RUN) == GRADED
+
+
+def test_cases_of_quepid_have_no_ranking_without_positions(file):
+    old = "Team Name,Case Name,Case ID,Query Text,Doc ID,Title,Rating\nT,C,7,q1,d1,One,2\nT,C,7,q1,d2,Two,\n"
+    for text in (old, "query,docid,rating\nq1,d1,2\n"):
+        path = file("case.csv", text)
+        assert gradely.read_qrels(path).labels("q1") == {"d1": 2.0}
+        with pytest.raises(InputError, match=r"is a case of Quepid without positions.* \(--columns score=[Rr]ating\)"):
+            values(QRELS, path)
+        with pytest.raises(InputError, match="is a case of Quepid without positions"):
+            values(QRELS, pd.read_csv(path))
+    assert values(QRELS, path, columns={"score": "rating"})["q1"]["RR"] == 1.0
+
+
 def test_details_of_quepid_are_qrels_and_a_run(tmp_path):
     header = "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating\n"
     (tmp_path / "d.csv").write_text(
-        header + "T,C,7,star wars,11,2,One,3\nT,C,7,star wars,12,1,Two,\nT,C,7,alien,11,1,Three,1\n"
+        header + "T,C,7,star wars,11,2,One,3\nT,C,7,star wars,12,1,Two,\nT,C,7,alien,11,1,Three,1\nT,C,7,nothing\n"
     )
     scores = gradely.evaluate(tmp_path / "d.csv", tmp_path / "d.csv", ["RR"])
     assert scores.per_query() == {"star wars": {"RR": 0.5}, "alien": {"RR": 1.0}}
     said = list(map(str, scores.notes))
-    assert any("1 of 3 rows has no rating and counts as unjudged" in note for note in said)
+    assert any("2 of 4 rows have no rating and count as unjudged" in note for note in said)
+    assert any("1 of 4 rows has no document and is left out" in note for note in said)
     assert any("'Doc Position' is read as the score, and not 'Rating'" in note for note in said)
 
 
@@ -888,6 +919,10 @@ TESTED = {
     "PyTerrier, frames and CSV": "test_terrier_frames_are_read_by_docno",
     "Quepid, CSV of a case": "test_quepid_rows_without_a_rating_are_unjudged",
     "Quepid, detailed CSV of a case": "test_details_of_quepid_are_qrels_and_a_run",
+    "Quepid, JSON of a case": "test_cases_of_quepid_in_json",
+    "Quepid and Elasticsearch, judgments for learning to rank": (
+        "test_judgments_for_learning_to_rank_without_features"
+    ),
     "Quepid, CSV of a snapshot": "test_snapshots_of_quepid_are_runs_one_at_a_time",
     "Quepid, CSV of a book": "test_quepid_books_have_a_column_per_rater",
     "Elasticsearch, request of `_rank_eval`": "test_rank_eval_requests_are_qrels",

@@ -172,6 +172,9 @@ def pick_columns(
         _check_unclaimed({column: cells for column, cells in sample().items() if column in rest}, name)
     if kind == "label" and kind not in columns and _fitting(rest, ["rank", "docposition"]):
         _refuse_ranks(value.column, name)
+    if kind == "score" and kind not in columns and normalize(value.column) == "rating" and is_quepid_case(names):
+        given = "is a case of Quepid without positions, so it has labels, as qrels, and no ranking: give a snapshot"
+        raise InputError(f"{name}: {given}; if {value.column!r} holds scores, {columns_option('score', value.column)}")
     notes = tuple(pick.note for pick in (query, document, value) if pick.note)
     return Roles(str(query.column), str(document.column), value.column, notes)
 
@@ -183,6 +186,15 @@ def _refuse_ranks(label: str | None, name: str) -> None:
         otherwise = f"if {label!r} holds labels" if label else "if every row is relevant"
         problem = f"a rank {beside} looks like a run, and qrels come first"
         raise InputError(f"{name}: {problem}; {otherwise}, {columns_option('label', label)}")
+
+
+def is_quepid_case(names: Iterable[object]) -> bool:
+    """True for the columns of a case of Quepid: query and docid come first, or the details have these columns.
+
+    Rows of queries without documents end with the query, and ratings may be missing.
+    """
+    known = [*map(normalize, names)]
+    return known[:2] == ["query", "docid"] or {"querytext", "docid", "rating"} <= {*known}
 
 
 def find_judge(names: Iterable[str]) -> str | None:

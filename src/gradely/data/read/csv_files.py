@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, normalize, reads_as_number
+from gradely.data.column_roles import QUERY, SAMPLED, Cells, Names, is_quepid_case, normalize, reads_as_number
 from gradely.data.columns import Triples, find_nameless
 from gradely.data.ids import Bools, Bytes, Ids, Ints
 from gradely.data.read.lines import Collector, Values, parse_value
@@ -32,8 +32,6 @@ LONGEST = 131_072
 
 HEADER = 1 << 20
 """number of bytes of the longest header"""
-DETAILS = ("querytext", "docid", "docposition", "rating")
-"""columns of Quepid's detailed export of a case"""
 
 
 class Layout(NamedTuple):
@@ -65,8 +63,7 @@ class CsvTable(Table):
         except InputError:
             self._check_header(header, delimiter)
             raise
-        known = [*map(normalize, header)]
-        self.is_quepid = kind == "label" and (known[:2] == ["query", "docid"] or {*DETAILS} <= {*known})
+        self.is_quepid = is_quepid_case(header)
         query, document = header.index(roles.query), header.index(roles.document)
         value = None if roles.value is None else header.index(roles.value)
         self.layout = Layout(delimiter.encode(), len(header), query, document, value, roles.sign)
@@ -131,8 +128,9 @@ class CsvTable(Table):
         if not rows.values:
             raise DataError(f"{self.name}: has no rows {'with a rating ' if unrated else ''}below its header")
         if unrated:
-            have, s = ("has", "s") if unrated == 1 else ("have", "")
-            rest = f"{have} no rating and count{s} as unjudged"
+            have, s, are = ("has", "s", "is") if unrated == 1 else ("have", "", "are")
+            label = self.kind == "label"
+            rest = f"{have} no rating and count{s} as unjudged" if label else f"{have} no document and {are} left out"
             self.notes.append(f"{self.name}: {unrated:,} of {count_of(count, 'row')} {rest}")
         values = rows.with_notes(self.notes)
         values.notes = self.notes = list(dict.fromkeys(values.notes))  # the file may be read more than once
@@ -149,9 +147,11 @@ class CsvTable(Table):
             yield FirstRow(row[self.layout.query], place, self.layout.sign * float(row[at]))
 
     def _is_unrated(self, row: list[str]) -> bool:
-        """True for a row of Quepid without a rating: a query alone on its line, or an empty cell."""
+        """True for a row of Quepid that ends with a query, without documents, or has no rating beside its document."""
         at = self.layout.value
-        return self.is_quepid and at is not None and (len(row) == 1 or (len(row) > at and not row[at].strip()))
+        if not self.is_quepid or at is None:
+            return False
+        return len(row) == self.layout.query + 1 or (self.kind == "label" and len(row) > at and not row[at].strip())
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows that are not blank, with the number of the line on which each ends."""

@@ -213,7 +213,18 @@ def unwrap(value: Any, kind: str) -> Any:
     return list(value) if isinstance(value, Iterable) and not lines else value
 
 
-# MTEB, LlamaIndex, ragas
+# Quepid, MTEB, LlamaIndex, ragas
+
+
+def _is_case(content: Any) -> bool:
+    """True for {"queries": [{"query": …, "ratings": {document: rating}}]}; an exported case has query_text."""
+    return _maps(content, queries=list) and any(_maps(entry, ratings=Mapping) for entry in content["queries"])
+
+
+def _case_ratings(content: Any) -> Iterator[Row]:
+    for entry in content["queries"]:
+        query = entry["query_text"] if "query_text" in entry else entry["query"]
+        yield from ((query, document, rating) for document, rating in (entry.get("ratings") or {}).items())
 
 
 def choose_split(content: Any, kind: str, name: str, split: str | None) -> Any:
@@ -362,6 +373,7 @@ EXPORTS = (
         label=_rre_ratings,
         score="give the retrieved documents",
     ),
+    Export("a case of Quepid", _is_case, label=_case_ratings, score="give a snapshot"),
     Export("a result of MTEB", lambda content: _maps(content, mteb_version=str), label=MEANS, score=MEANS),
     Export(
         "a dataset of LlamaIndex",

@@ -112,8 +112,8 @@ def _is_ranks(source: Source) -> bool:
 
 
 def _is_letor(source: Source) -> bool:
-    """True if the first line has a qid field, or numbered features without one."""
-    pattern = rb"\s*\S+[ \t]+(qid:\S|\d+:\S+[ \t]+\d+:)"
+    """True if the first line that is no comment has a qid field, or numbered features without one."""
+    pattern = rb"(\s*#.*\n)*\s*\S+[ \t]+(qid:\S|\d+:\S+[ \t]+\d+:)"
     return b":" in source.head and re.match(pattern, source.head) is not None
 
 

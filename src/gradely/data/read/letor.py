@@ -2,24 +2,27 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from gradely.data.read.lines import Collector, parse_value
 from gradely.data.source import Source
 from gradely.errors import InputError, clip
 
-DOCID = re.compile(rb"docid\s*=\s*(\S+)")
+DOCID, WORD = re.compile(rb"docid\s*=\s*(\S+)"), re.compile(rb"\s*(\S+)")
 EXPECTED = "label qid:Q 1:value 2:value …"
 SIZES = (".query", ".group")
 """extensions of the file of group sizes, which are appended to the name of the file or replace its extension"""
 
 
-def read_labels(source: Source) -> dict[str, dict[str, float]]:
-    """Return {query: {document: label}}; a document is named by its docid, or else by its line number."""
+def read_labels(source: Source) -> dict[str, Mapping[str, float]]:
+    """Return {query: {document: label}}; a document is named by its docid, or else by its line number.
+
+    In a line without features, as of Quepid and the Elasticsearch plugin, it is the first word of the comment.
+    """
     rows = Collector(source.name)
     for number, query, doc, fields in read_lines(source):
         rows.add(number, query, doc, parse_value(source, "label", number, fields[0].decode()))
-    return rows.values
+    return rows.with_notes()
 
 
 def read_feature(source: Source, feature: int, *, ascending: bool) -> dict[str, dict[str, float]]:
@@ -45,7 +48,8 @@ def read_lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
     """Yield number, query, document and the fields of each line, the label first."""
     beside: Iterator[str] | None = None
     sizes = sizes_file(source.path)
-    for count, (number, line) in enumerate(source.lines()):
+    lines = ((number, line) for number, line in source.lines() if not line.lstrip().startswith(b"#"))
+    for count, (number, line) in enumerate(lines):
         content, _, comment = line.partition(b"#")
         fields = content.split()
         own = len(fields) > 1 and fields[1].startswith(b"qid:")
@@ -56,7 +60,7 @@ def read_lines(source: Source) -> Iterator[tuple[int, str, str, list[bytes]]]:
         query = fields[1][4:].decode() if beside is None else next(beside, None)
         if query is None:
             raise InputError(f"{source.name}:{number}: {sizes} has sizes for {count:,} lines only")
-        named = DOCID.search(comment)
+        named = DOCID.search(comment) or (WORD.match(comment) if own and len(fields) == 2 else None)
         yield number, query, named[1].decode() if named else str(number), fields
     if beside is not None and next(beside, None) is not None:
         raise InputError(f"{sizes}: the sizes add up to more lines than {source.name} has")
