@@ -161,6 +161,7 @@ def result(engine, doc, score):
     return {
         "Elasticsearch": {"_index": "i", "_id": doc, "_score": score, "_source": {"title": "t"}},
         "sorted": {"_index": "i", "_id": doc, "_score": None, "sort": [7]},
+        "hits alone": {"_index": "i", "_id": doc, "_score": score},
         "Solr": {"id": doc, "score": score, "title": ["t"]},
         "Vespa": {"id": doc, "relevance": score, "source": "s", "fields": {"title": "t"}},
         "Qdrant": {"id": doc, "version": 3, "score": score, "payload": None},
@@ -176,8 +177,9 @@ def result(engine, doc, score):
 RESPONSES = {
     "Elasticsearch": lambda hits: {"took": 3, "hits": {"total": {"value": 2}, "hits": hits}},
     "sorted": lambda hits: {"took": 3, "hits": {"total": {"value": 2}, "hits": hits}},
+    "hits alone": lambda hits: {"total": {"value": 2}, "max_score": 0.9, "hits": hits},
     "Solr": lambda hits: {"responseHeader": {"status": 0}, "response": {"numFound": 2, "docs": hits}},
-    "Vespa": lambda hits: {"root": {"id": "toplevel", "relevance": 1.0, "children": hits}},
+    "Vespa": lambda hits: {"root": {"id": "toplevel", "relevance": 1.0} | ({"children": hits} if hits else {})},
     "Qdrant": lambda hits: {"result": {"points": hits}, "status": "ok", "time": 0.1},
     "Pinecone": lambda hits: {"matches": hits, "namespace": ""},
     "Pinecone, records": lambda hits: {"result": {"hits": hits}, "usage": {"read_units": 1}},
@@ -216,9 +218,25 @@ def test_search_responses_are_runs_by_query(file, engine):
             values(QRELS, run)
     with pytest.raises(InputError, match="is a response to a search, which is not qrels"):
         values(one, RUN)
-    for run in (several, {"took": 1, "responses": several}, file("several.json", several)):
+    wrapped = [{"responses": several}, {"results": several}]
+    for run in (several, *wrapped, file("several.json", several), file("wrapped.json", wrapped[1])):
         with pytest.raises(InputError, match="is a list of responses to searches, which is not a run; it does not say"):
             values(QRELS, run)
+
+
+@pytest.mark.parametrize("engine", RESPONSES)
+def test_a_query_without_results_has_no_ranking(file, engine):
+    answer = RESPONSES[engine]
+    responses = {"q1": answer([]), "q2": answer([result(engine, doc, score) for doc, score in RUN["q2"].items()])}
+    for run in (responses, file("run.json", responses), dict(reversed(responses.items()))):
+        assert values(QRELS, run) == values(QRELS, {"q2": RUN["q2"]})
+
+
+@pytest.mark.parametrize("engine", ["Algolia", "Meilisearch"])
+def test_responses_of_a_search_for_several_queries_may_name_them(file, engine):
+    parts = [{"query": q, **RESPONSES[engine]([result(engine, doc, 0) for doc in docs])} for q, docs in RUN.items()]
+    for run in ({"results": parts}, file("run.json", {"results": parts}), parts):
+        assert values(QRELS, run) == GRADED
 
 
 @pytest.mark.parametrize("engine", ["Elasticsearch", "Solr", "Qdrant", "Algolia"])
@@ -234,6 +252,12 @@ def test_lines_of_responses_without_their_queries_say_what_to_write(file, engine
 FAILED = {
     "Elasticsearch": {"error": {"root_cause": [], "type": "parsing_exception", "reason": "no field"}, "status": 400},
     "Solr": {"responseHeader": {"status": 400}, "error": {"msg": "no field", "code": 400}},
+    "Vespa": {"root": {"id": "toplevel", "errors": [{"code": 3, "summary": "illegal", "message": "no field"}]}},
+    "Qdrant": {"status": {"error": "no field"}, "time": 0.1},
+    "Algolia": {"message": "no field", "status": 400},
+    "Typesense": {"code": 400, "message": "no field"},
+    "Meilisearch": {"message": "no field", "code": "invalid", "type": "invalid_request"},
+    "sorted": {"error": "no field", "status": 400},
 }
 
 
@@ -245,25 +269,38 @@ def test_a_search_that_failed_is_an_error_with_its_query(file, engine):
         for run in (responses, file("run.json", responses), named, file("run.jsonl", lines(named))):
             with pytest.raises(InputError, match=r"the search of query 'q2' failed: 'no field'; repeat it, or leave"):
                 values(QRELS, run)
-    assert gradely.evaluate({"q1": {"error": 1}}, {"q1": {"d1": 2, "error": 1}}, ["RR"])["RR"] == 0.5
+    for docs in ({"d1": 2, "error": 1}, {"message": 2, "error": 1, "code": 0, "status": 0}):
+        assert gradely.evaluate({"q1": {"error": 1}}, {"q1": docs}, ["RR"])["RR"] == 0.5
+    row = {"query": "q1", "doc": "d1", "score": 1, "log": {"message": "late", "status": 1}}  # a row, and no response
+    assert gradely.evaluate({"q1": {"d1": 1}}, [row], ["RR"])["RR"] == 1.0
+
+
+def test_queries_that_failed_in_rank_eval_are_an_error(file):
+    response = rank_eval_response() | {"failures": {"q7": FAILED["Elasticsearch"]}}
+    for arguments in ((QRELS, response), (QRELS, file("response.json", response)), (response, RUN)):
+        with pytest.raises(InputError, match=r"the search of query 'q7' failed: 'no field'; repeat it, or leave"):
+            values(*arguments)
 
 
 PARTIAL = {
     "Elasticsearch": {"timed_out": True},
     "shards": {"timed_out": False, "_shards": {"total": 2, "failed": 1}},
     "Solr": {"responseHeader": {"status": 0, "partialResults": True}},
+    "Typesense": {"search_cutoff": True},
+    "Vespa": {"root": {"coverage": {"coverage": 57, "full": False}}},
     "complete": {"timed_out": False, "_shards": {"total": 2, "failed": 0}},
 }
 
 
 @pytest.mark.parametrize("kind", PARTIAL)
 def test_incomplete_responses_are_noted(file, kind):
-    engine = "Solr" if kind == "Solr" else "Elasticsearch"
+    engine = kind if kind in RESPONSES else "Elasticsearch"
     responses = {
         query: RESPONSES[engine]([result(engine, doc, score) for doc, score in docs.items()])
         for query, docs in RUN.items()
     }
-    responses["q1"] |= PARTIAL[kind]
+    for part, said in PARTIAL[kind].items():
+        responses["q1"][part] = responses["q1"].get(part, {}) | said if isinstance(said, dict) else said
     named = [{"query": query, "response": response} for query, response in responses.items()]
     beside = [{"query": query, **response} for query, response in responses.items()]
     shapes = (responses, named, beside, {query: Body(response) for query, response in responses.items()})
@@ -272,6 +309,13 @@ def test_incomplete_responses_are_noted(file, kind):
         expected = kind != "complete"
         assert ("1 response is incomplete: the search timed out or failed in part of" in notes(QRELS, run)) == expected
         assert values(QRELS, run) == GRADED
+
+
+def test_incomplete_responses_with_few_hits_are_noted():
+    hit = result("Elasticsearch", "d4", 0.7)
+    for hits in ([], [hit]):
+        run = {"q1": RESPONSES["Elasticsearch"](hits) | {"timed_out": True}, "q2": RESPONSES["Elasticsearch"]([hit])}
+        assert "1 response is incomplete" in notes(QRELS, run)
 
 
 def test_hits_rank_in_their_order_where_scores_do_not_fall():
@@ -360,7 +404,7 @@ def test_tables_in_one_object_are_refused_with_what_to_give(file):
     [
         *("topics", "query_groups", "queries", "requests", "details", "judgmentRatings", "hits", "result", "responses"),
         *("ids", "distances", "columns", "data", "relevant_docs", "matches", "mteb_version", "query", "doc_id", "root"),
-        "documents",
+        *("documents", "results", "message", "status"),
     ],
 )
 def test_queries_may_be_called_what_other_tools_call_their_parts(file, query):

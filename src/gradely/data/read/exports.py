@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data.column_roles import QUERY_NAMES, are_columns, normalize
 from gradely.data.read.records import RecordTable
-from gradely.data.read.responses import JUDGED, descend, is_list, results_of
+from gradely.data.read.responses import JUDGED, descend, describe_failure, is_list, results_of
 from gradely.errors import InputError, clip
 
 Row: TypeAlias = tuple[Any, Any, Any]
@@ -100,7 +100,14 @@ def _rank_eval_ratings(content: Any) -> Iterator[Row]:
             yield request["id"], rating["_id"], rating["rating"]
 
 
+def _refuse_failures(content: Any) -> None:
+    for query, failure in content.get("failures", {}).items():
+        said = describe_failure(failure) or clip(str(failure), 100)
+        raise InputError(f"the search of query {clip(query)} failed: {said}; repeat it, or leave the query out")
+
+
 def _rated_hits(content: Any) -> Iterator[Row]:
+    _refuse_failures(content)
     for query, detail in content["details"].items():
         for hit in detail["hits"]:
             if hit.get("rating") is not None:
@@ -108,6 +115,7 @@ def _rated_hits(content: Any) -> Iterator[Row]:
 
 
 def _hits(content: Any) -> Iterator[Row]:
+    _refuse_failures(content)
     for query, detail in content["details"].items():
         hits = [hit["hit"] for hit in detail["hits"]]
         yield from _ranked(query, [hit["_id"] for hit in hits], [hit.get("_score") for hit in hits])
@@ -118,13 +126,27 @@ def _is_search(content: Any) -> bool:
 
 
 def _are_responses(content: Any) -> bool:
-    """True for the responses of _msearch, or a list of responses, which do not name their queries."""
-    parts = content["responses"] if _maps(content, responses=list) else content
-    return (
-        is_list(parts)
-        and bool(parts)
-        and all(results_of(part) is not None and not _names_query(part) for part in parts)
-    )
+    """True for the responses of a multi-search, or a list of responses, which do not name their queries."""
+    wrapped = next((key for key in ("responses", "results") if _maps(content, **{key: list})), None)
+    parts = content if wrapped is None else content[wrapped]
+    return is_list(parts) and bool(parts) and all(map(_is_response, parts)) and not all(map(_names_query, parts))
+
+
+def _name_queries(content: Any) -> bool:
+    """True for the responses of a multi-search of Algolia or Meilisearch, which name their queries."""
+    parts = content["results"] if _maps(content, results=list) else ()
+    return bool(parts) and all(_is_response(part) and _names_query(part) for part in parts)
+
+
+def _is_response(content: Any) -> bool:
+    return results_of(content) is not None
+
+
+def _named_hits(content: Any) -> Iterator[Row]:
+    for part in content["results"]:
+        query = next(part[name] for name in part if normalize(name) in QUERY_NAMES)
+        hits = results_of(part) or []
+        yield from _ranked(query, [hit["id"] for hit in hits], [hit.get("score") for hit in hits])
 
 
 def _names_query(content: Any) -> bool:
@@ -367,6 +389,7 @@ EXPORTS = (
         score="it answers one query only: give {query: response}, with a name for each query",
     ),
     Export("a list of responses to searches", _are_responses, label=JUDGED, score=NO_IDS),
+    Export("a list of responses to searches", _name_queries, label=JUDGED, score=_named_hits),
     Export(
         "a file of ratings of the Rated Ranking Evaluator",
         _is_rre,

@@ -116,7 +116,7 @@ def _refuse_failure(record: Record, name: str) -> None:
     """Raise InputError for the response to a search that failed."""
     responses = [value for value in record.values() if isinstance(value, dict)]  # mostly none, and fast
     said = next(filter(None, map(describe_failure, [record, *responses])), None) if responses else None
-    if said is not None:
+    if said is not None and DOCUMENTS.isdisjoint(map(normalize, record)):
         query = next((f" of query {clip(str(record[key]))}" for key in record if normalize(key) in QUERIES), "")
         raise InputError(f"{name}: the search{query} failed: {said}; repeat it, or leave the query out")
 
@@ -171,12 +171,13 @@ class RecordTable(MemoryTable):
         self.value = np.ones(len(flat)) if values is None else numbers_of_objects(values, kind, name, 0, "record")
         self.value = -self.value if roles.sign < 0 else self.value
         self.whole = all(type(query) is int for query in self.query)
-        if len(flat) > len(records):  # lists of results
+        nested = holds_results(as_record(records[0]) or {})
+        if nested:
             self.notes += note_partial(sum(map(holds_partial, records)), name)
         if roles.value is None:
             self._check_unlabelled(flat, columns)
         self.ranks = [] if self.rank is None else [record.get(self.rank) for record in flat[:SAMPLE]]
-        if self.rank is None and len(flat) > len(records):
+        if self.rank is None and nested and roles.sign > 0:
             self.ranks = range(SAMPLE)
 
     def _check_unlabelled(self, records: list[Record], columns: Names | None) -> None:

@@ -24,6 +24,7 @@ class Engine(NamedTuple):
 
 ENGINES = {
     "Elasticsearch or OpenSearch": Engine(("hits", "hits"), ("_id",), ("_score",)),
+    "Elasticsearch, hits alone": Engine(("hits",), ("_id",), ("_score",)),
     "Solr": Engine(("response", "docs"), ("id",), ("score",)),
     "Vespa": Engine(("root", "children"), ("id",), ("relevance",)),
     "Qdrant": Engine(("result", "points"), ("id",), ("score",)),
@@ -36,6 +37,12 @@ ENGINES = {
     "Algolia": Engine(("hits",), ("objectID",)),
     "Meilisearch": Engine(("hits",), ("id",)),
 }
+VESPA, ERRORS = ENGINES["Vespa"].hits, ("root", "errors")
+"""paths to the hits of Vespa, which are left out if there are none, and to its errors"""
+LATE = (("timed_out",), ("responseHeader", "partialResults"), ("search_cutoff",))
+"""paths to what Elasticsearch, Solr and Typesense say of a search that ran out of time"""
+REPORT = {"message", "code", "status", "type", "link"}
+"""what Algolia, Meilisearch and Typesense say of a search that failed"""
 OUTSIDE = {engine.hits[0] for engine in ENGINES.values()}
 RESULT_IDS = ("docid", "doc_id", "docno", "node_id", "id")
 """attributes that name the document of a result in Pyserini, ir_datasets, LlamaIndex, LangChain, Haystack, Qdrant"""
@@ -57,6 +64,8 @@ def results_of(response: Any) -> list[dict[str, Any]] | None:
     response = getattr(response, "body", response)  # a response of the Elasticsearch client
     for engine in ENGINES.values():
         hits = _find(response, engine.hits)
+        if engine.hits == VESPA and not hits and _find(response, ("root", "id")) == "toplevel":
+            hits = None if _find(response, ERRORS) else []
         if not is_list(hits) or any(_find(hit, engine.document) is None for hit in hits):
             continue
         documents, scores = ([_find(hit, path) for hit in hits] for path in (engine.document, engine.score))
@@ -73,11 +82,18 @@ def describe_failure(response: Any) -> str | None:
     "'no field'"
     >>> describe_failure({"responseHeader": {"status": 400}, "error": {"msg": "no field", "code": 400}})
     "'no field'"
+    >>> describe_failure({"message": "Not found", "code": 404}), describe_failure({"status": {"error": "Not found"}})
+    ("'Not found'", "'Not found'")
     """
-    error = response.get("error") if isinstance(response, Mapping) else None
-    if not isinstance(error, Mapping):
+    if not isinstance(response, Mapping):
         return None
-    said = (error.get(key) for key in ("reason", "msg", "message", "type"))
+    errors = _find(response, ERRORS)
+    error = errors[0] if is_list(errors) and errors else response.get("error") or response.get("status")
+    if {"message"} < response.keys() <= REPORT:
+        error = response
+    if not isinstance(error, Mapping):
+        return clip(error, 100) if error and isinstance(error, str) and error == response.get("error") else None
+    said = (error.get(key) for key in ("reason", "msg", "message", "summary", "type", "error"))
     return next((clip(text, 100) for text in said if text and isinstance(text, str)), None)
 
 
@@ -91,7 +107,8 @@ def is_partial(response: Any) -> bool:
     """
     if not isinstance(response, Mapping):
         response = getattr(response, "body", response)
-    late = _find(response, ("timed_out",)) is True or _find(response, ("responseHeader", "partialResults")) is True
+    late = any(_find(response, path) is True for path in LATE) or bool(_find(response, ERRORS))
+    late = late or _find(response, ("root", "coverage", "full")) is False
     failed = _find(response, ("_shards", "failed"))
     return late or (isinstance(failed, int) and failed > 0)
 
