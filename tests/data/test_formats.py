@@ -443,6 +443,9 @@ def test_opensearch_judgments(file):
     found = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": judgments}]}}
     for qrels in (ratings, judgments, found, file("list.json", judgments), file("found.json", found)):
         assert values(qrels, RUN) == GRADED
+    found["hits"]["hits"] *= 2
+    with pytest.raises(InputError, match=r"holds 2 lists of judgments, perhaps of several judges: give the judgmentR"):
+        values(found, RUN)
 
 
 def test_ratings_of_the_rated_ranking_evaluator(file):
@@ -666,6 +669,7 @@ def test_data_sets_of_llama_index(file):
 
     for qrels in (content, Finetuning(), file("dataset.json", content)):
         assert values(qrels, RUN) == LISTED
+    assert values(content | {"relevant_docs": QRELS}, RUN) == GRADED  # with labels, as in data sets of BEIR
     with pytest.raises(
         InputError, match=r"is a dataset of LlamaIndex, which is not a run; give the retrieved documents"
     ):
@@ -696,8 +700,15 @@ def test_rows_of_ragas_are_qrels_and_run(file, kind):
     assert values(path, path) == LISTED
     with pytest.raises(InputError, match="rows 1 and 3 have the same user_input, 'q1'"):
         values([*content, content[0]], RUN)
-    with pytest.raises(InputError, match="row 1 of ragas has none of reference_context_ids, reference_contexts, which"):
-        values([{"user_input": "q1", "retrieved_contexts": ["d1"]}], RUN)
+    for row in ({"user_input": "q1", "retrieved_contexts": ["d1"]}, content[0] | dict.fromkeys(content[0], "['d1']")):
+        with pytest.raises(
+            InputError, match="row 1 of ragas has none of reference_context_ids, reference_contexts, which"
+        ):
+            values([row], RUN)
+    mixed = [content[0] | {"reference_context_ids": None, "reference_contexts": ["text"]}, *ragas("ids")[1:]]
+    for rows in (mixed, pd.DataFrame(mixed)):
+        with pytest.raises(InputError, match="row 1 of ragas has no reference_context_ids, unlike others; give every"):
+            values(rows, RUN)
 
 
 def test_older_rows_of_ragas_have_no_judgments(file):
@@ -734,7 +745,8 @@ def test_columns_of_ragas_are_refused_with_what_to_give(file):
 
 def test_responses_of_chroma_have_no_queries(file):
     response = {"ids": [["d1", "d2"]], "distances": [[0.1, 0.4]], "documents": [["text", "other"]]}
-    for run in (response, file("chroma.json", response)):
+    texts = {"ids": [["d1", "d2"]], "embeddings": None, "documents": [["text", "other"]], "metadatas": None}
+    for run in (response, texts, file("chroma.json", response), file("texts.json", texts)):
         with pytest.raises(
             InputError, match=r"Chroma, which is not a run; it has no ids of queries, and low distances"
         ):

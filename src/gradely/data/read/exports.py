@@ -6,6 +6,7 @@ qrels and to a run, or a text that says why this is impossible and what to use i
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import repeat
 from typing import Any, NamedTuple, TypeAlias
 
 from gradely.data.column_roles import QUERY_NAMES, are_columns, normalize
@@ -165,10 +166,14 @@ def _has_judgments(content: Any) -> bool:
 
 
 def _opensearch_ratings(content: Any) -> Iterator[Row]:
-    for ratings in _judgment_lists(content):
-        for entry in ratings:
-            for rating in entry["ratings"]:
-                yield entry["query"], rating["docId"], rating["rating"]
+    lists = _judgment_lists(content)
+    if len(lists) > 1:
+        raise InputError(
+            f"holds {len(lists)} lists of judgments, perhaps of several judges: give the judgmentRatings of one"
+        )
+    for entry in lists[0]:
+        for rating in entry["ratings"]:
+            yield entry["query"], rating["docId"], rating["rating"]
 
 
 # The Rated Ranking Evaluator
@@ -279,7 +284,7 @@ def choose_split(content: Any, kind: str, name: str, split: str | None) -> Any:
 def _relevant_docs(content: Any) -> Iterator[Row]:
     for query, documents in content["relevant_docs"].items():
         for document in documents:
-            yield query, document, 1
+            yield query, document, documents[document] if isinstance(documents, Mapping) else 1
 
 
 REFERENCES = ("reference_context_ids", "reference_contexts")
@@ -324,22 +329,32 @@ def _is_chroma(content: Any) -> bool:
     """True for {"ids": [[documents]], "distances": [[numbers]], …}, and for such responses by query."""
     if isinstance(content, Mapping) and content and all(map(_is_chroma, content.values())):
         return True
-    return _maps(content, ids=Sequence, distances=Sequence) and all(map(is_list, content["ids"]))
+    beside = _maps(content, ids=Sequence) and not content.keys().isdisjoint(("distances", "metadatas", "embeddings"))
+    return (
+        beside and all(map(is_list, content["ids"])) and all(part is None or is_list(part) for part in content.values())
+    )
 
 
 def _ragas_lists(content: Any, names: tuple[str, ...], what: str) -> Iterator[tuple[Any, list[Any]]]:
     """Yield each question with its ids, or its texts if it has no ids; raise InputError for duplicate questions."""
     numbers: dict[Any, int] = {}
+    name = next((name for name in names if any(map(_holds, content, repeat(name)))), None)
     for number, row in enumerate(content, 1):
-        found = [list(row[name]) for name in names if row.get(name) is not None]
-        if not found:
-            raise InputError(f"row {number} of ragas has none of {', '.join(names)}, which hold {what}")
+        if name is None or not _holds(row, name):
+            none = f"none of {', '.join(names)}, which hold {what}"
+            missing = none if name is None else f"no {name}, unlike others; give every row a list, perhaps an empty one"
+            raise InputError(f"row {number} of ragas has {missing}")
         key = "user_input" if "user_input" in row else "question"
         question = row[key]
         earlier = numbers.setdefault(question, number)
         if earlier != number:
             raise InputError(f"rows {earlier} and {number} have the same {key}, {clip(str(question))}; keep one")
-        yield question, found[0]
+        yield question, list(row[name])
+
+
+def _holds(row: Mapping[str, Any], name: str) -> bool:
+    """True if a row has a list by this name, rather than None, NaN as in frames of pandas, or the text of a list."""
+    return isinstance(row.get(name), Iterable) and not isinstance(row[name], str)
 
 
 def _ragas_references(content: Any) -> Iterator[Row]:
