@@ -627,6 +627,10 @@ def test_generators_and_other_iterables_of_records():
     for run in ([ScoredDoc(*row) for row in rows(RUN)], [Retrieved(*row) for row in rows(RUN)]):
         assert values((row for row in qrels), (row for row in run)) == GRADED
         assert values(iter(qrels), dict.fromkeys(run).keys()) == GRADED
+    with pytest.raises(
+        DataError, match=r"is a list of objects of type Row: give dicts or named tuples, like \{'query'"
+    ):
+        values(qrels, [type("Row", (), {"query_id": "q1", "doc_id": 1.5, "score": 1})()])
     with pytest.raises(DataError, match="run: cannot be read from list: it has no rows"):
         values(QRELS, (row for row in ()))
     by = gradely.evaluate((row for row in qrels), RUN, ["RR"], by="iteration").segments
@@ -760,6 +764,22 @@ def test_results_in_order_without_scores(file):
     ]
     for run in (records, file("run.json", records), file("run.jsonl", lines(records))):
         assert values(QRELS, run) == GRADED
+
+
+def test_results_as_pairs_of_an_id_and_a_score(file):
+    records = [
+        {"query": query, "results": [[doc, score] for doc, score in docs.items()][::-1]} for query, docs in RUN.items()
+    ]
+    pairs = [{"query": query, "results": [*docs.items()]} for query, docs in RUN.items()]
+    for run in (records, pairs, file("run.json", records), file("run.jsonl", lines(records))):
+        assert values(QRELS, run) == GRADED
+
+
+def test_results_with_ranks_may_have_any_order():
+    run = [{"query": "q", "results": [{"id": "d1", "rank": 2}, {"id": "d2", "rank": 1}]}]
+    scores = gradely.evaluate({"q": {"d1": 1, "d2": 0}}, run, ["RR"])
+    assert scores["RR"] == 0.5
+    assert not [*scores.notes]
 
 
 def test_passages_become_documents(file, capfd):

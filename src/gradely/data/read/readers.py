@@ -317,10 +317,12 @@ def _refuse(value: Any, kind: str) -> str:
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
         several = "; pass runs by name to evaluate_runs or compare" if kind == "score" else ""
         return f"is a list of {len(value)}: give one, or concatenate the files first, as with cat{several}"
-    if isinstance(value, list | tuple) and value and isinstance(value[0], tuple | list):
+    if isinstance(value, list | tuple) and value and not isinstance(value[0], str | bytes):
+        kind_of = type(value[0]).__name__
+        tuples = isinstance(value[0], list | tuple)
+        items = f"{kind_of}s, whose values have no names" if tuples else f"objects of type {kind_of}"
         return (
-            f"is a list of {type(value[0]).__name__}s, whose values have no names: give dicts or named tuples, like "
-            f"{{'query': 'q1', 'document': 'd1', {kind!r}: 1}}"
+            f"is a list of {items}: give dicts or named tuples, like {{'query': 'q1', 'document': 'd1', {kind!r}: 1}}"
         )
     if isinstance(value, list | tuple) and not value:
         return f"cannot be read from {type(value).__name__}: it has no rows"

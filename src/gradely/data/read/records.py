@@ -77,8 +77,12 @@ def as_nested(content: Mapping[Any, Any]) -> list[Record] | None:
 
 def _is_result(entry: Any) -> bool:
     """True for a result that is more than an id or a pair of id and score."""
-    pair = isinstance(entry, tuple) and len(entry) == 2 and isinstance(entry[0], PLAIN)
-    return not isinstance(entry, PLAIN) and not pair and as_record(entry) is not None
+    return not isinstance(entry, PLAIN) and not _is_pair(entry) and as_record(entry) is not None
+
+
+def _is_pair(entry: Any) -> bool:
+    """True for an id with its score."""
+    return isinstance(entry, tuple | list) and len(entry) == 2 and isinstance(entry[0], PLAIN)
 
 
 def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
@@ -98,6 +102,8 @@ def flatten(record: Record, name: str, *, ranked: bool) -> Iterator[Record]:
         results = results_of(results) or []
     for rank, entry in enumerate(results, 1):
         result = as_record(entry)
+        if result is None and ranked and _is_pair(entry):
+            result = {"id": entry[0], "score": entry[1]}
         if result is None:
             yield {**outside, "doc_id": entry} | ({"rank": rank} if ranked else {})
             continue
