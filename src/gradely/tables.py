@@ -105,6 +105,8 @@ RAISED = str.maketrans("abcdefghijklmnoprstuvwxyz0123456789", "ᵃᵇᶜᵈᵉ�
 """marks in plain text; there is no raised q"""
 GAP = 2
 """blanks between two columns"""
+FILLER = "\0"
+"""stands for the second column of a wide letter while text is wrapped"""
 LATEX = str.maketrans(
     {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
     | {c: "\\" + c for c in "&%$#_{}"}
@@ -246,7 +248,7 @@ class Grid(NamedTuple):
             for row in zip(table.cells(), marks, [room] * len(marks), strict=True)
         ]
         best = [[mark.best and table.bold for mark in row] for row in marks]
-        return cls(cells, best, table.numeric(), [max(map(len, column)) for column in zip(*cells, strict=True)])
+        return cls(cells, best, table.numeric(), [max(map(width_of, column)) for column in zip(*cells, strict=True)])
 
     @property
     def columns(self) -> list[int]:
@@ -267,8 +269,8 @@ class Grid(NamedTuple):
         return "\n".join([lines[0], (" " * GAP).join("─" * self.widths[i] for i in columns), *lines[1:]]) + "\n"
 
     def _pad(self, text: str, column: int, *, bold: bool) -> str:
-        width = self.widths[column]
-        padded = text.rjust(width) if self.right[column] else text.ljust(width)
+        space = " " * (self.widths[column] - width_of(text))
+        padded = space + text if self.right[column] else text + space
         return f"\x1b[1m{padded}\x1b[0m" if bold else padded
 
     def wrap(self, width: int) -> "Grid | None":
@@ -279,7 +281,7 @@ class Grid(NamedTuple):
         wide = max(prose, key=self.widths.__getitem__)
         room = width - (self.total(self.columns) - self.widths[wide])
         comfortable = 24
-        if room < max(comfortable, *(len(word) for row in self.cells for word in row[wide].split())):
+        if room < max(comfortable, *(width_of(word) for row in self.cells for word in row[wide].split())):
             return None
         cells, best = [], []
         for row, flags in zip(self.cells, self.best, strict=True):
@@ -315,12 +317,12 @@ class Grid(NamedTuple):
         """
         header, *rows = self.cells
         names = [name.strip() for name in header]
-        label = max(map(len, names)) + GAP
+        label = max(map(width_of, names)) + GAP
 
         def line(name: str, cell: str) -> str:
-            if label + len(cell) > width:
+            if label + width_of(cell) > width:
                 return f"{name}\n{' ' * GAP}{cell}\n"
-            return f"{name.ljust(label)}{cell}".rstrip() + "\n"
+            return f"{name}{' ' * (label - width_of(name))}{cell}".rstrip() + "\n"
 
         texts = ("".join(map(line, names, map(str.strip, row))) for row in rows)
         return "\n".join(texts) if rows else self.text(self.columns)
@@ -328,11 +330,25 @@ class Grid(NamedTuple):
 
 def fill(text: str, width: int | None) -> str:
     """Return text wrapped between words to lines of at most this width, or unchanged if the width is None."""
-    if width is None or len(text) <= width:
+    if width is None or width_of(text) <= width:
         return text
     import textwrap
 
-    return textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    spread = "".join(letter + FILLER * (width_of(letter) - 1) for letter in text)  # textwrap counts letters
+    return textwrap.fill(spread, width, break_long_words=False, break_on_hyphens=False).replace(FILLER, "")
+
+
+def width_of(text: str) -> int:
+    """Return the number of columns that text takes in a terminal: wide letters take two, combining marks none.
+
+    >>> width_of("bm25"), width_of("検索"), width_of("re\u0301sume\u0301")
+    (4, 4, 6)
+    """
+    if text.isascii():
+        return len(text)
+    from unicodedata import category, east_asian_width
+
+    return sum(1 + (east_asian_width(x) in "WF") for x in text if category(x) not in ("Mn", "Me"))
 
 
 def to_delimited(table: Table, delimiter: str) -> str:

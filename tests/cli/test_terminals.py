@@ -140,3 +140,12 @@ def test_a_cell_that_is_too_long_has_a_line_of_its_own_and_others_share_it_with_
     assert narrow.splitlines()[:7] == ["RBO", f"  {names[0]}", names[0], "  1.0000", names[1], "  0.5000", ""]
     long = str(Table(["run", "nDCG@10"], [["x" * 90, 0.5], ["bm25", 0.25]], width=80))
     assert long.splitlines() == ["run", f"  {'x' * 90}", "nDCG@10  0.5000", "", "run      bm25", "nDCG@10  0.2500"]
+
+
+@pytest.mark.parametrize("width", [None, 40])
+def test_wide_letters_take_two_columns_and_marks_none(width):
+    names = ["検索モデル 日本語 評価 結果", "re\u0301sume\u0301 one", "bm25"]
+    lines = str(Table(["run", "query", "AP"], [[name, "q", 0.5] for name in names], width=width)).split("\n")
+    columns = [sum(0 if x == "\u0301" else 2 if x > "\u3000" else 1 for x in line) for line in lines]
+    assert all(columns[i] == columns[1] for i, line in enumerate(lines) if line.endswith("0.5000"))
+    assert max(columns) <= (width or 80) and all(word in " ".join(lines) for name in names for word in name.split())
