@@ -274,7 +274,7 @@ def gate_verdicts(trials: int) -> Table:
 
 
 JUDGED = ((10, 200), (25, 200), (50, 500))
-"""human queries, and all that the judge labelled"""
+"""human-labelled queries, and all that the judge labelled"""
 BIAS = 0.03
 """how far the judge is wrong on every query"""
 

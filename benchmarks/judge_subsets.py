@@ -1,4 +1,4 @@
-"""How often an estimate from a few human queries and a machine judge covers the mean over all human labels.
+"""How often an estimate from a few human-labelled queries and a machine judge covers the mean over all human labels.
 
     python -m benchmarks.judge_subsets FOLDER [SUBSETS]
 
@@ -41,7 +41,7 @@ def values_by_judge(qrels: dict[str, Qrels]) -> tuple[dict[str, Any], list[str]]
 
 
 def coverage(folder: Path, subsets: int) -> Table:
-    """Return one row per measure, number of human queries, and means or differences, over all judges."""
+    """Return one row per measure, number of human-labelled queries, and means or differences, over all judges."""
     values, runs = values_by_judge(read_folder(folder))
     rows: list[list[Any]] = []
     first, second = all_pairs(len(runs) - 1)
@@ -58,7 +58,7 @@ def coverage(folder: Path, subsets: int) -> Table:
                         found.append(_look(Sample(human[at], judged, at), human.mean(axis=0)))
                 rows.append([measure, kind, size, *np.nanmean(found, axis=0).tolist()])
     header = ["r", "human alone", "auto", "slope 1", "worth, auto", "worth, slope 1"]
-    return Table(["measure", "of", "human queries", *header], rows, 3)
+    return Table(["measure", "of", "human-labelled queries", *header], rows, 3)
 
 
 def _look(sample: Sample, truth: Any) -> list[float]:

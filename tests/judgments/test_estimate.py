@@ -82,7 +82,9 @@ def test_a_difference_that_is_not_that_of_the_means_is_explained(slope):
     (pair,) = found.pairs
     apart = found[pair.first]["AP"].mean - found[pair.second]["AP"].mean - pair.difference
     assert (abs(apart) > 1e-4) == (slope != 1)
-    assert ("each difference has a slope of its own, so it is not exactly that of" in str(found)) == (slope != 1)
+    assert ("each difference has a slope of its own, so it may not equal the difference of" in str(found)) == (
+        slope != 1
+    )
     assert "slope of its own" not in str(gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM, slope=slope))
 
 
@@ -162,7 +164,9 @@ def test_notes_say_what_was_left_out_and_what_does_not_fit():
     assert "1 of 15 queries has human labels and none of the judge, and is left out: zz" in notes
     smaller = {query: dict(list(of.items())[:6]) for query, of in HUMAN.items()}
     notes = [str(note) for note in gradely.estimate(smaller, RUNS, ["AP"], judge=LLM).notes]
-    assert any(note.startswith("14 of 14 human queries have other documents judged by people") for note in notes)
+    assert any(
+        note.startswith("14 of 14 human-labelled queries have other documents judged by people") for note in notes
+    )
     deep = LLM | {query: of for query, of in LLM.items() if query in HUMAN}
     deep = {query: of if query in HUMAN else dict(list(of.items())[:3]) for query, of in deep.items()}
     notes = [str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=deep).notes]
@@ -188,8 +192,8 @@ def test_selected_queries_are_those_of_the_judge():
 @pytest.mark.parametrize(
     ("judge", "slope", "says"),
     [
-        ({query: {"d0": 1} for query in QUERIES}, "auto", "values do not vary over the human queries"),
-        (TRUE, 1, "agrees with people on every human query"),
+        ({query: {"d0": 1} for query in QUERIES}, "auto", "values do not vary over the human-labelled queries"),
+        (TRUE, 1, "agrees with people on every human-labelled query"),
         (HUMAN, "auto", "people judged every query"),
     ],
 )
@@ -222,9 +226,9 @@ def test_the_sentence_says_what_the_judge_is_worth_and_fits_one_run():
     found = gradely.estimate(HUMAN, {"a": RUNS["a"]}, ["AP"], judge=LLM)
     row, text = found["a"]["AP"], found.summary()
     assert text.startswith(f"For queries like these, AP of a is {row.mean:.4f} (95 % interval {row.low:.4f} …")
-    assert f"14 human queries alone give a {row.human_only:.4f}" in text and found.pairs == []
+    assert f"14 human-labelled queries alone give a {row.human_only:.4f}" in text and found.pairs == []
     worth = round(row.worth)
-    assert (f"worth {worth} more human quer" in text) == (worth > 0)
+    assert (f"worth {worth} more human-labelled quer" in text) == (worth > 0)
     both = gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM)
     first, second = both
     assert f"AP of {first} is" in both.summary() and f"its difference from {second} is" in both.summary()

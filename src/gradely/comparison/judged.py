@@ -29,7 +29,8 @@ from gradely.tables import count_of
 ALIKE = 0.9
 """a note lists queries where people and the judge share a smaller part of the judged documents"""
 UNLIKE = 1.5
-"""a note says if the judge labelled more documents per human query than per other query, or fewer, by this factor"""
+"""a note says if the judge labelled more documents per human-labelled query than per other query, or fewer, by this
+factor"""
 
 WEIGHTED = "weights of queries are not available with the labels of a judge: leave them out, or the judge"
 
@@ -65,7 +66,7 @@ class JudgedRuns(NamedTuple):
 
     @property
     def rows(self) -> Ints:
-        """The indices of the n human queries among the N."""
+        """The indices of the n human-labelled queries among the N."""
         at = {query: i for i, query in enumerate(self.every)}
         return np.array([at[query] for query in self.queries], np.int64)
 
@@ -80,7 +81,7 @@ class JudgedRuns(NamedTuple):
         return Sample(human[:, first] - human[:, second], judged[:, first] - judged[:, second], self.rows)
 
     def split(self) -> "dict[str, JudgedRuns]":
-        """Return the runs on each segment; raise DataError for a segment with too few human queries."""
+        """Return the runs on each segment; raise DataError for a segment with too few human-labelled queries."""
         if self.segments is None:
             return {}
         of = np.array([self.segments[query] for query in self.every])
@@ -192,7 +193,7 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
         f"{{have}} other documents judged by people than by the judge (less than {ALIKE:.0%} in common), so that the "
         "values by both say less about each other"
     )
-    notes = note_names("pools", len(apart), len(human), "human query", text, apart)
+    notes = note_names("pools", len(apart), len(human), "human-labelled query", text, apart)
     chosen = np.array([query in human.index for query in judge.queries])
     if chosen.all():
         return notes

@@ -33,7 +33,7 @@ TARGETS = {"like": "queries like these", "these": "these queries"}
 """the population of the mean: queries like these, or exactly the queries that the judge labelled"""
 LEAST_SQUARES = "least-squares"
 FEWEST = 5
-"""minimum number of human queries, in total and in each segment, to estimate a slope and a variance"""
+"""minimum number of human-labelled queries, in total and in each segment, to estimate a slope and a variance"""
 MIDDLE, PRIOR = 0.5, 25
 """the prior slope, and the number of queries that it counts for"""
 WRONG = 0.2
@@ -46,8 +46,8 @@ LEAST = 10.0**-DIGITS
 """a smaller variance is a rounding error"""
 
 USED, COMPLETE, CONSTANT, PERFECT = range(4)
-"""the use of the judge: used; not needed, since people judged every query; constant over the human queries; or in
-perfect agreement with people, which leaves its error rate unknown"""
+"""the use of the judge: used; not needed, since people judged every query; constant over the human-labelled queries; or
+in perfect agreement with people, which leaves its error rate unknown"""
 
 
 class Sample(NamedTuple):
@@ -58,11 +58,11 @@ class Sample(NamedTuple):
     judged: Floats
     """[N, columns] by the judge's labels"""
     rows: Ints
-    """the indices of the human queries among the N"""
+    """the indices of the human-labelled queries among the N"""
 
     @property
     def beside(self) -> Floats:
-        """[n, columns] by the judge's labels on the human queries."""
+        """[n, columns] by the judge's labels on the human-labelled queries."""
         return self.judged[self.rows]
 
 
@@ -107,7 +107,7 @@ class JudgedMeans(NamedTuple):
     """the combined standard errors before calibration, comparable with those of human labels alone"""
     slope: Floats
     correlation: Floats
-    """the correlation of human values and the judge's over the human queries; NaN if one of them is constant"""
+    """the correlation of human values and the judge's over the human-labelled queries; NaN if one is constant"""
     use: Ints
     """USED, or the reason why the judge was not used"""
     sizes: tuple[int, int]
@@ -120,7 +120,7 @@ class JudgedMeans(NamedTuple):
         return self.together.difference
 
     def worth(self) -> Floats:
-        """Return the number of additional human queries with the same effect on precision; NaN if nothing varies.
+        """Return how many more human-labelled queries would have the same effect on precision; NaN if nothing varies.
 
         It is at most the number of other queries that the judge labelled. If it is negative, the judge makes the
         estimate less precise.
@@ -298,7 +298,7 @@ def _variance(values: Floats) -> Floats:
 
 
 def _weigh(fits: Sequence[Fit], human: int, target: str) -> Estimates:
-    """Return the weighted means over segments; `human` is the number of human queries."""
+    """Return the weighted means over segments; `human` is the number of human-labelled queries."""
     total = sum(fit.queries for fit in fits)
     shares = np.array([[fit.queries / total] for fit in fits])
     means = np.stack([fit.mean for fit in fits])

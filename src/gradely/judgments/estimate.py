@@ -52,7 +52,7 @@ class Estimated(NamedTuple):
     slope: float | None
     """how closely the mean follows the judge; None if segments have slopes of their own"""
     correlation: float | None
-    """the correlation of human and machine values over the human queries"""
+    """the correlation of human and machine values over the human-labelled queries"""
     worth: float | None
     """how many more queries people alone would need for the same precision, at most N - n; negative if the judge makes
     the estimate less precise"""
@@ -92,8 +92,8 @@ SLOPES_IN_WORDS = {
 }
 REASONS = {
     COMPLETE: "people judged every query that the judge labelled",
-    CONSTANT: "the judge's values do not vary over the human queries",
-    PERFECT: "the judge agrees with people on every human query, so its error rate cannot be estimated",
+    CONSTANT: "the judge's values do not vary over the human-labelled queries",
+    PERFECT: "the judge agrees with people on every human-labelled query, so its error rate cannot be estimated",
 }
 
 
@@ -189,7 +189,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         return Table(["measure", "first", "second", "difference", *SHORT], rows).cut(SHOWN, "pair")
 
     def segments_table(self) -> Table:
-        """Return one row per segment, run and measure, with the number of human queries."""
+        """Return one row per segment, run and measure, with the number of human-labelled queries."""
         rows = [
             [name, len(part.runs.queries), *row] for name, part in self.segments.items() for row in part.table().rows
         ]
@@ -221,7 +221,7 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
             apart = format_signed(pair.difference)
             told.append(f"its difference from {pair.second} is {apart}{self._show(pair.low, pair.high, signed=True)}")
         alone = f"{found.human_only:.4f}{self._show(found.human_low, found.human_high)}"
-        told.append(f"{count_of(len(self.runs.queries), 'human query')} alone give {best} {alone}")
+        told.append(f"{count_of(len(self.runs.queries), 'human-labelled query')} alone give {best} {alone}")
         text = "; ".join(told)
         return f"{text[0].upper()}{text[1:]}. {self._say_worth(found.worth, int(self.means[0].use[0]))}"
 
@@ -240,10 +240,10 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
             return "Human labels alone give no interval, since they give every query the same value."
         count = round(worth)
         if count == 0:
-            return "For this mean, the judge's labels are worth no human query."
+            return "For this mean, the judge's labels are worth no human-labelled query."
         if count > 0:
-            return f"For this mean, the judge's labels are worth {count_of(count, 'more human query')}."
-        return f"The judge's labels make it less precise, as if people had judged {-count:,} fewer."
+            return f"For this mean, the judge's labels are worth {count_of(count, 'more human-labelled query')}."
+        return f"For this mean, the judge's labels reduce precision, as if people had judged {-count:,} fewer."
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the answer, the means, the differences, and the segments if there are any."""
@@ -268,15 +268,16 @@ class Estimation(Result, Mapping[str, dict[str, Estimated]]):
         freedom = "the degrees of freedom of Satterthwaite over segments" if self.segments else freedom
         factor = " and standard errors calibrated on the judge's values" if self.slope == "auto" else ""
         about = (
-            f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled; these are assumed to be a "
-            f"random sample. Estimator: regression with {how}. {level} with {freedom}{factor}, uncorrected, {policies}"
+            f"People judged {n:,} of the {count_of(total, 'query')} that the judge labelled; these {n:,} are assumed "
+            f"to be a random sample. Estimator: regression with {how}. {level} with {freedom}{factor}, uncorrected, "
+            f"{policies}"
         )
         legend = (
-            "r: correlation of human and machine values over the human queries; worth: how many more queries people "
-            "would have to judge for the same precision without the judge"
+            "r: correlation of human and machine values over the human-labelled queries; worth: how many more queries "
+            "people would have to judge for the same precision without the judge"
         )
         if self.pairs and self.slope != 1:
-            legend += "; each difference has a slope of its own, so it is not exactly that of the two means"
+            legend += "; each difference has a slope of its own, so it may not equal the difference of the two means"
         return [about, legend]
 
     @cached_property
@@ -333,9 +334,9 @@ def estimate(
     `human` and `judge` are qrels. People should have judged a random sample of the queries of `judge`, as `sample`
     draws it. `target` is the population of the means: queries "like" these, or "these" queries of the judge. `slope` is
     how closely the means follow the judge: "auto" estimates it, with calibrated intervals; "least-squares" estimates it
-    as in textbooks; 1 is PPI. `by` estimates each segment separately, which needs five human queries in each: it is
-    {query: segment} for every query of the judge, a column of its qrels, or a table of both. `queries` may be a list of
-    the judge's queries that count. The other parameters are those of evaluate.
+    as in textbooks; 1 is PPI. `by` estimates each segment separately, which needs five human-labelled queries in each:
+    it is {query: segment} for every query of the judge, a column of its qrels, or a table of both. `queries` may be a
+    list of the judge's queries that count. The other parameters are those of evaluate.
     """
     check_choices(target, slope)
     check_alpha(alpha)
