@@ -118,7 +118,7 @@ class InputOptions(NamedTuple):
         """The options that public functions take as keywords, since their notes say what these did."""
         return {"duplicates": self.duplicates, "document_pattern": self.document_pattern}
 
-    def opener(self, source: Source, feature: int | None = None) -> Callable[[], Run]:
+    def opener(self, source: Source, feature: int | None) -> Callable[[], Run]:
         """Return a function that opens a run; it keeps the source of a pipe, which can be read again, alive."""
         return partial(
             open_run,
@@ -502,7 +502,7 @@ def output(command: Command, digits: int = 4, *, pictures: bool = False, others:
 
 
 def _settle_output(
-    form: str | None, digits: int, path: str | None, *, pictures: bool = False, others: tuple[str, ...] = ()
+    form: str | None, digits: int, path: str | None, *, pictures: bool, others: tuple[str, ...]
 ) -> OutputOptions:
     """Return the output options; the default format follows from the extension of the file, which must be known."""
     check_output(path)

@@ -262,7 +262,7 @@ def score_run(
     measures: MeasureLike | Iterable[MeasureLike],
     settings: Settings,
     progress: Progress,
-    labels: Qrels | None = None,
+    labels: Qrels | None,
 ) -> SavedScores:
     """Evaluate a run, and return its scores under the canonical names of the measures.
 

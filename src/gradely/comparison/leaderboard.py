@@ -92,7 +92,7 @@ class Leaderboard:
         return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
 
 
-def flatten_means(board: Leaderboard, prefix: str = "") -> dict[str, float]:
+def flatten_means(board: Leaderboard, prefix: str) -> dict[str, float]:
     """Return {name/measure: mean} for the means of a leaderboard, with names that loggers of metrics take."""
     rows = zip(board.names, board.means.T.tolist(), strict=True)
     return flatten(

@@ -136,7 +136,7 @@ def is_lazy(native: Any) -> bool:
 class EngineScores(LazyScores):
     """A lazy run as {query: {document: score}}: one query is fetched when it is requested, and never all of them."""
 
-    def __init__(self, native: Any, name: str, columns: Names | None = None, duplicates: str = "error") -> None:
+    def __init__(self, native: Any, name: str, columns: Names | None, duplicates: str) -> None:
         """Pick the columns by the schema; nothing is computed yet."""
         import narwhals.stable.v2 as nw
 

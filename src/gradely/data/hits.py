@@ -263,7 +263,7 @@ class Blocks:
         return batch
 
     def visit_uncertain(
-        self, qrels: UncertainQrels, work: Callable[[Ints, UncertainBatch], None], queries: Ints, threads: int = 1
+        self, qrels: UncertainQrels, work: Callable[[Ints, UncertainBatch], None], queries: Ints, threads: int
     ) -> None:
         """Call work(indices of queries, their batch) until all are done, for labels that are probabilities."""
         blocks = self.split(queries, CELLS // len(qrels.scale))

@@ -164,7 +164,7 @@ def read_queries(path: str) -> list[str]:
     return [line.decode().strip() for _, line in Source(path).lines()]
 
 
-def read_segments(by: Any, qrels: Any, columns: Names | None = None) -> dict[str, str]:
+def read_segments(by: Any, qrels: Any, columns: Names | None) -> dict[str, str]:
     """Return the segment of each query: from a mapping, a column of the qrels, or a table of query and segment.
 
     A query may have none; rows without a value in that column are ignored.
@@ -173,7 +173,7 @@ def read_segments(by: Any, qrels: Any, columns: Names | None = None) -> dict[str
     return {query: as_text(segment, "by") for query, segment in segments.items() if not _is_missing(segment)}
 
 
-def read_weights(weights: Any, qrels: Any, columns: Names | None = None) -> dict[str, float]:
+def read_weights(weights: Any, qrels: Any, columns: Names | None) -> dict[str, float]:
     """Return the weight of each query: from a mapping, a column of the qrels, or a table of query and weight."""
     return {
         query: _to_weight(query, weight) for query, weight in _read_column(weights, "weights", qrels, columns).items()

@@ -13,7 +13,7 @@ from gradely.data.ids import Bools, Floats, Ints
 from gradely.data.locate import join_documents
 from gradely.data.tops import Tops, find_tops
 from gradely.errors import DataError
-from gradely.evaluation.evaluate import Progress, evaluate_run, ignore
+from gradely.evaluation.evaluate import Progress, evaluate_run
 from gradely.evaluation.likely_mistakes import describe_mismatch
 from gradely.evaluation.notes import Note, merge_notes, notes_of
 from gradely.evaluation.stacked import StackedRuns
@@ -57,9 +57,7 @@ class OpenRuns(NamedTuple):
         return self.stacked.with_judgments(~self.is_open).values(measures)
 
 
-def find_open(
-    qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: int, progress: Progress = ignore
-) -> OpenRuns:
+def find_open(qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: int, progress: Progress) -> OpenRuns:
     """Return the open documents of runs, {name: run}.
 
     Each run is read twice: first for the documents in its top, then for the ranks of these and the judged documents.

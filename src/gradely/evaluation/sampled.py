@@ -48,7 +48,7 @@ class Drawn(NamedTuple):
 
 
 def measure_sampled(
-    blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], settings: Settings, workers: int = 1
+    blocks: Blocks, queries: Ints, measures: Mapping[str, Measure], settings: Settings, workers: int
 ) -> Sampling:
     """Return the values of these queries: the exact mean over all orders if available, else that of sampled orders."""
     values = np.zeros((len(blocks.retrieved), len(measures)))

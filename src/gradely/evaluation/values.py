@@ -251,9 +251,7 @@ def name_query(error: NotFinite, qrels: Qrels, row: int) -> NotFinite:
     return NotFinite(error.measure, error.row, highest, clip(qrels.queries[i]))
 
 
-def measure_blocks(
-    blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int = 1
-) -> Floats:
+def measure_blocks(blocks: Blocks, ties: str, queries: Ints, measures: Mapping[str, Measure], workers: int) -> Floats:
     """Return the values, [rows of blocks, measures]; 0 for queries that are not in `queries`."""
     values = np.zeros((len(blocks.retrieved), len(measures)))
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from gradely.judgments.judges import Judges
 
 
-def judges_page(judges: "Judges", title: str, command: str = "") -> str:
+def judges_page(judges: "Judges", title: str, command: str) -> str:
     """Return the page about judges."""
     names = labels(judges.names)
     charts: dict[str, Chart] = {}

@@ -65,7 +65,7 @@ def _shorten(table: Table) -> Table:
     return table._replace(rows=rows, more=f"… and {rest:,} more rows" if rest > 0 else "")
 
 
-def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
+def groups_page(comparison: "Comparison", title: str, command: str) -> str:
     """Return the page about systems with several runs each."""
     board, systems = comparison.board, comparison.systems
     assert systems is not None
@@ -110,7 +110,7 @@ def groups_page(comparison: "Comparison", title: str, command: str = "") -> str:
     return page_of_parts(title, lead, answers, parts, charts, notes, Origin(comparison.caption(means=False), command))
 
 
-def suite_page(suite: "Suite", title: str, command: str = "") -> str:
+def suite_page(suite: "Suite", title: str, command: str) -> str:
     """Return the page about systems on several collections."""
     tables = dict(zip(suite.measures, suite.tables(), strict=True))
     text = "One row per collection; the best value of each row is bold."

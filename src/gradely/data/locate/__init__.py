@@ -111,7 +111,7 @@ def find_hits(
 
 
 def find_in_table(
-    qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None" = None
+    qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None"
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
     from gradely.data.locate.parts import Judgments, UnjudgedNames, find_in_part, join_hits

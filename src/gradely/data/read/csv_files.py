@@ -161,7 +161,7 @@ class CsvTable(Table):
 class RankTable(CsvTable):
     """A run of MS MARCO: query, document and rank, between tabs, without a header."""
 
-    def __init__(self, source: Source, duplicates: str = "error") -> None:
+    def __init__(self, source: Source, duplicates: str) -> None:
         """Set the columns; nothing is read yet."""
         Table.__init__(self, source.name, "score", duplicates)
         self.source, self.skip, self.is_quepid = source, 0, False

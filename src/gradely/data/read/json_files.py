@@ -47,7 +47,7 @@ def _is_record(line: bytes) -> bool:
         return False
 
 
-def read_json(source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None = None) -> Scores:
+def read_json(source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None) -> Scores:
     """Read one JSON object {query: …}, records in an array, a single record, or the export of another tool."""
     name = source.name
     content = choose_split(parse_json(source.text(), name), kind, name, split)

@@ -74,7 +74,7 @@ def map_text(
     work: Callable[[Part], T],
     threads: int,
     report: Report,
-    dialect: Dialect | None = None,
+    dialect: Dialect | None,
     *,
     whole_queries: bool,
 ) -> Iterator[T]:
