@@ -181,6 +181,12 @@ def test_the_map_of_a_room_names_its_files(room):
     assert sorted(named) == sorted(path.stem for path in folder.glob("*.py") if path.stem != "__init__")
 
 
+def test_the_path_of_a_run_names_files():
+    folder = ROOT / "src" / "gradely" / "data"
+    named = re.findall(r"\b(?:read|locate)/\w+", ast.get_docstring(ast.parse((folder / "__init__.py").read_text())))
+    assert len(named) > 5 and all((folder / f"{name}.py").exists() for name in named)
+
+
 def test_batches_are_freed_when_done_with():
     """No batch refers to itself: else memory grows until rubbish is collected, and a command hardly collects any."""
     import gc
