@@ -48,8 +48,8 @@ def command(
     """Show how similar the rankings of RUNS are, on the queries that all of them have. No qrels are needed.
 
     RBO is rank-biased overlap: 1 for the same ranking, 0 for nothing in common. τ and τ_AP compare the order of the
-    documents that both runs retrieve. All values are exact means over the orders of tied documents. -o FILE.svg or
-    FILE.png draws a matrix of the runs.
+    documents that both runs retrieve. RBO, τ_AP and Jaccard are exact means over the orders of tied documents, and τ is
+    τ_b. -o FILE.svg or FILE.png draws a matrix of the runs.
     """
     if len(runs) + len(inputs.features) < 2:
         raise click.UsageError("name at least two runs to compare", click.get_current_context())
