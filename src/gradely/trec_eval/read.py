@@ -21,7 +21,7 @@ from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
 from gradely.data.locate import find_in_dicts, find_in_table
-from gradely.data.locate.parts import UNKNOWN, Judgments, Lines
+from gradely.data.locate.parts import UNKNOWN, HashedQrels, Lines
 from gradely.data.read.trec import TrecTable
 from gradely.data.read.trec_pieces import Dialect, load_qrels
 from gradely.data.source import Source
@@ -179,7 +179,7 @@ def _label(text: bytes) -> float:
 
 def _judged_twice(qrels: Qrels) -> dict[str, str]:
     """Return a document that is judged more than once, for each query that has one."""
-    key = Judgments.of(qrels).key
+    key = HashedQrels.of(qrels).key
     rows = np.flatnonzero(is_among(key, find_repeated(key)))
     seen: set[tuple[str, str]] = set()
     twice: dict[str, str] = {}

@@ -114,9 +114,9 @@ def find_in_table(
     qrels: Qrels, table: Table, settings: Settings, threads: int, report: Report, observe: "Observer | None"
 ) -> Hits:
     """Return the hits of a table; raise IrregularText if it must be read line by line."""
-    from gradely.data.locate.parts import Judgments, UnjudgedNames, find_in_part, join_hits
+    from gradely.data.locate.parts import HashedQrels, UnjudgedNames, find_in_part, join_hits
 
-    judgments, left_out = Judgments.of(qrels), qrels.names_left_out
+    judgments, left_out = HashedQrels.of(qrels), qrels.names_left_out
     find = partial(find_in_part, judgments, settings, table.duplicates, observe)
     with suppress(ScatteredQueries), UnjudgedNames(table.name, settings, left_out, together=True) as names:
         return join_hits(table, qrels, names, table.map_parts(find, threads, report, whole_queries=True), observe)

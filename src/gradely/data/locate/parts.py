@@ -1,6 +1,6 @@
 """Hits of one part of a table: rows are matched with the judgments by hash, sorted by score, and ranks are counted.
 
-find_in_part does this for one part, with Judgments, which finds the judgment of a line by hash and confirms it by the
+find_in_part does this for one part, with HashedQrels, which finds the judgment of a line by hash and confirms it by the
 bytes of the names. UnjudgedNames collects the queries of all parts that have no judgments, if there are any, and
 join_hits puts everything together.
 """
@@ -42,8 +42,8 @@ MANY = 4
 """with more judgments per line than this, lines are searched among the judgments of their own queries, as measured"""
 
 
-class Judgments:
-    """Judgments with hashes of their queries and documents."""
+class HashedQrels:
+    """Qrels with hashes of their queries and documents, by which the judgment of a line is found."""
 
     def __init__(self, qrels: Qrels) -> None:
         """Store the judgments; hash their names, unless the reader has done it."""
@@ -56,9 +56,9 @@ class Judgments:
         """hashes that several queries share, if any; these queries are looked up by name"""
 
     @classmethod
-    def of(cls, qrels: Qrels) -> "Judgments":
+    def of(cls, qrels: Qrels) -> "HashedQrels":
         """Return the judgments with hashes, which are computed once."""
-        if not isinstance(qrels.hashed, Judgments):
+        if not isinstance(qrels.hashed, HashedQrels):
             qrels.hashed = cls(qrels)
         return qrels.hashed
 
@@ -67,7 +67,7 @@ class Judgments:
         key ^= np.repeat(query * SALT, np.diff(self.qrels.start))
         return query, key
 
-    def query(self, text: Bytes, start: Ints, stop: Ints) -> tuple[Ints, Words]:
+    def find_queries(self, text: Bytes, start: Ints, stop: Ints) -> tuple[Ints, Words]:
         """Return the index of each query, UNKNOWN if it has no judgments, and its hash."""
         query = hashes(text, start, stop)
         index = self._look_up(query)
@@ -221,7 +221,7 @@ class Observer(Protocol):
 
 
 def find_in_part(
-    judgments: Judgments, settings: Settings, duplicates: str, observe: Observer | None, part: Part
+    judgments: HashedQrels, settings: Settings, duplicates: str, observe: Observer | None, part: Part
 ) -> PartHits:
     """Return the judged documents of a part and their ranks; every query of the part must be whole."""
     rows, merged = part.columns(), 0
@@ -257,7 +257,7 @@ def _unjudged_once(lines: Lines) -> tuple[Ids, Words]:
     return compact(names), keys
 
 
-def read_lines(judgments: Judgments, rows: Triples, settings: Settings) -> Lines:
+def read_lines(judgments: HashedQrels, rows: Triples, settings: Settings) -> Lines:
     """Return the rows of a part with the index of each query in the qrels and the key of each document."""
     query, document, score = rows
     first = new_tokens(*query)
@@ -265,13 +265,13 @@ def read_lines(judgments: Judgments, rows: Triples, settings: Settings) -> Lines
     query = query.take(first)
     if are_too_long(query, document):
         raise IrregularText
-    index, query_hash = judgments.query(*query)
+    index, query_hash = judgments.find_queries(*query)
     key = hashes(*document)
     key ^= np.repeat(query_hash * SALT, size)
     return Lines(*document, settings.round(score), key, first, size, index, query)
 
 
-def match_lines(judgments: Judgments, lines: Lines) -> tuple[Ints, Ints]:
+def match_lines(judgments: HashedQrels, lines: Lines) -> tuple[Ints, Ints]:
     """Return the lines of judged documents, and their rows in the qrels."""
     line, row = judgments.match(lines.query, lines.size, lines.key)
     query = lines.query[lines.owner(line)]

@@ -18,7 +18,7 @@ from gradely.data.columns import Triples, compact, leave_out_repeats, number_ids
 from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct, new_tokens
 from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
-from gradely.data.locate.parts import UNKNOWN, Judgments, Lines, UnjudgedNames, match_lines, read_lines
+from gradely.data.locate.parts import UNKNOWN, HashedQrels, Lines, UnjudgedNames, match_lines, read_lines
 from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.spool import NamedRows, NameSpool, Spool
 from gradely.data.table import IrregularText, Part, Table
@@ -42,7 +42,7 @@ def find_repeats(keys: Spool) -> Words:
     return np.sort(repeats)
 
 
-def _find_lines(judgments: Judgments, settings: Settings, keys: Words, part: Part) -> list[tuple[bytes, bytes]]:
+def _find_lines(judgments: HashedQrels, settings: Settings, keys: Words, part: Part) -> list[tuple[bytes, bytes]]:
     """Return query and document of the lines of a part that have one of these keys."""
     lines = read_lines(judgments, part.columns(), settings)
     line = np.flatnonzero(is_among(lines.key, keys))
@@ -101,7 +101,7 @@ class FirstPass(NamedTuple):
     """query, row, score and line, as columns"""
 
 
-def count_scattered(table: Table, judgments: Judgments, settings: Settings, threads: int, report: Report) -> Hits:
+def count_scattered(table: Table, judgments: HashedQrels, settings: Settings, threads: int, report: Report) -> Hits:
     """Return the hits of a table in which the lines of a query may be anywhere."""
 
     def over_parts(work: Callable[[Part], T], report: Report) -> Iterator[T]:
@@ -132,7 +132,7 @@ def count_scattered(table: Table, judgments: Judgments, settings: Settings, thre
     return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
 
 
-def _join_looks(name: str, judgments: Judgments, settings: Settings, looks: Iterable[Look]) -> FirstPass:
+def _join_looks(name: str, judgments: HashedQrels, settings: Settings, looks: Iterable[Look]) -> FirstPass:
     """Return the judged documents of all parts; nothing as long as the qrels is kept for a part."""
     base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
     retrieved, left_out = np.zeros(len(judgments.qrels), np.int64), judgments.qrels.names_left_out
@@ -154,7 +154,7 @@ def _join_looks(name: str, judgments: Judgments, settings: Settings, looks: Iter
     return FirstPass(base, repeats, retrieved, names, columns)
 
 
-def _first_look(judgments: Judgments, settings: Settings, part: Part) -> Look:
+def _first_look(judgments: HashedQrels, settings: Settings, part: Part) -> Look:
     """Find the judged documents of a part."""
     lines = read_lines(judgments, part.columns(), settings)
     line, row = match_lines(judgments, lines)
@@ -164,7 +164,7 @@ def _first_look(judgments: Judgments, settings: Settings, part: Part) -> Look:
     return Look(lines.key, lines.query[judged], lines.size[judged], (compact(unjudged), hashes(*unjudged)), hits)
 
 
-def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
+def _rank(judgments: HashedQrels, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
     """Return the judged documents in rank order, tied ones as the policy orders them."""
     order = np.lexsort((-score, query))
     query, row, score, line = query[order], row[order], score[order], line[order]
@@ -177,7 +177,7 @@ def _rank(judgments: Judgments, settings: Settings, query: Ints, row: Ints, scor
     return Judged(start, query, row[order], score, docs.at(order))
 
 
-def _documents(judgments: Judgments, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
+def _documents(judgments: HashedQrels, settings: Settings, query: Ints, row: Ints, line: Ints) -> Documents:
     """Return judged documents as Documents, to break ties."""
     docs = judgments.docs
     names = Ids.of(Tokens(docs.text, docs.start[row], docs.size[row]))
@@ -188,7 +188,7 @@ Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
 
 
 def _second_look(
-    name: str, judgments: Judgments, settings: Settings, judged: Judged, base: list[int], part: Part
+    name: str, judgments: HashedQrels, settings: Settings, judged: Judged, base: list[int], part: Part
 ) -> Counts:
     """Return the number of lines of a part and, for its lines, positions among the judged documents of their query.
 
@@ -236,11 +236,11 @@ class PartRows(NamedTuple):
     unjudged: tuple[Ids, Words]
 
 
-def _copy_rows(judgments: Judgments, part: Part) -> PartRows:
+def _copy_rows(judgments: HashedQrels, part: Part) -> PartRows:
     query, document, value = part.columns()
     first = new_tokens(*query)
     names = query.take(first)
-    index, key = judgments.query(*names)
+    index, key = judgments.find_queries(*names)
     unjudged = compact(leave_out_repeats(names.take(np.flatnonzero(index == UNKNOWN))))
     owner = np.repeat(key.astype(np.uint8), np.diff(first, append=len(value)))
     return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
@@ -255,7 +255,7 @@ def _by_query(rows: NamedRows) -> Triples:
 
 def map_queries(
     table: Table,
-    judgments: Judgments,
+    judgments: HashedQrels,
     unjudged: UnjudgedNames,
     work: Callable[[Part], T],
     threads: int,
