@@ -10,7 +10,7 @@ query keep their order, so values are the same to the last bit as if the queries
 
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -29,6 +29,121 @@ from gradely.settings import Settings
 T = TypeVar("T")
 CHANCE = 1000
 """largest number of keys that lines may share by accident; a billion lines share 0.03 on average"""
+
+
+class FirstLook(NamedTuple):
+    """The data that the first pass keeps of a part."""
+
+    key: Words
+    query: Ints
+    """its judged queries, by index, possibly with duplicates"""
+    size: Ints
+    """number of lines of each"""
+    unjudged: tuple[Ids, Words]
+    """the queries without judgments, possibly with duplicates, and their hashes"""
+    hits: tuple[Ints, Ints, Floats, Ints]
+    """query, row, score and line of the judged documents"""
+
+
+class FirstPass(NamedTuple):
+    """The results of the first pass over all parts."""
+
+    base: list[int]
+    """number of lines before each part, and in total"""
+    repeats: Words
+    """keys of more than one line"""
+    retrieved: Ints
+    unjudged: Unjudged
+    hits: list[Any]
+    """query, row, score and line, as columns"""
+
+
+class Judged(NamedTuple):
+    """The judged documents of a run by query, best first; those of query i are start[i] … start[i+1] - 1."""
+
+    start: Ints
+    query: Ints
+    row: Ints
+    score: Floats
+    docs: Documents | None
+    """the same documents as Documents, if ties are broken"""
+
+
+class SecondLook(NamedTuple):
+    """The number of lines of a part, and slots among the judged documents of their queries, one per line."""
+
+    lines: int
+    lower: Ints
+    """from here on, documents are lower than the line"""
+    tied: Ints
+    """the first document that ties with the line, for lines with such documents"""
+    tied_stop: Ints
+    """one past the last of these"""
+    after: Ints
+    """the first of these that comes after the line, if ties are broken"""
+
+
+def count_scattered(table: Table, judgments: HashedQrels, settings: Settings, threads: int, report: Report) -> Hits:
+    """Return the hits of a table in which the lines of a query may be anywhere."""
+
+    def over_parts(work: Callable[[Part], T], report: Report) -> Iterator[T]:
+        return table.map_parts(work, threads, report, whole_queries=False)
+
+    earlier, later = split_report(report)
+    looks = over_parts(partial(_first_look, judgments, settings), earlier)
+    first = _join_looks(table.name, judgments, settings, looks)
+    if len(first.repeats):
+        check_distinct(over_parts(partial(_find_lines, judgments, settings, first.repeats), ignore))
+    judged = _rank(judgments, settings, *first.hits)
+    slots = len(judged.row) + len(judged.start)  # a query has one more than documents: for lines below all of these
+    above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
+    done = 0
+    look_again = partial(_second_look, table.name, judgments, settings, judged, first.base)
+    for look in over_parts(look_again, later):
+        done += look.lines
+        np.add.at(above, look.lower, 1)
+        np.add.at(tied, look.tied, 1)
+        np.subtract.at(tied, look.tied_stop, 1)
+        if settings.breaks_ties:
+            np.add.at(ahead, look.after, 1)
+            np.subtract.at(ahead, look.tied_stop, 1)
+    if done != first.base[-1]:
+        raise change_error(table.name)
+    above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
+    place = above + ahead if settings.breaks_ties else None
+    return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
+
+
+def _first_look(judgments: HashedQrels, settings: Settings, part: Part) -> FirstLook:
+    """Find the judged documents of a part."""
+    lines = read_lines(judgments, part.columns(), settings)
+    line, row = match_lines(judgments, lines)
+    judged = lines.judged
+    unjudged = leave_out_repeats(lines.unjudged())
+    hits = lines.query[lines.owner(line)], row, lines.score[line], line
+    return FirstLook(lines.key, lines.query[judged], lines.size[judged], (compact(unjudged), hashes(*unjudged)), hits)
+
+
+def _join_looks(name: str, judgments: HashedQrels, settings: Settings, looks: Iterable[FirstLook]) -> FirstPass:
+    """Return the judged documents of all parts; nothing as long as the qrels is kept for a part."""
+    base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
+    retrieved, left_out = np.zeros(len(judgments.qrels), np.int64), judgments.qrels.names_left_out
+    with Spool(name, np.uint64) as keys, UnjudgedNames(name, settings, left_out, together=False) as unjudged:
+        for look in looks:
+            np.add.at(retrieved, look.query, look.size)
+            unjudged.add(*look.unjudged)
+            query, row, score, line = look.hits
+            if in_run[row].any():
+                raise IrregularText
+            in_run[row] = True
+            hits.append((query, row, score, line + base[-1]))
+            keys.add(look.key, look.key.astype(np.uint8))
+            base.append(base[-1] + len(look.key))
+        repeats, names = find_repeats(keys), unjudged.all()
+    if base[-1] == 0:
+        raise IrregularText
+    columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
+    return FirstPass(base, repeats, retrieved, names, columns)
 
 
 def find_repeats(keys: Spool) -> Words:
@@ -63,107 +178,6 @@ def check_distinct(parts: Iterable[list[tuple[bytes, bytes]]]) -> None:
             raise IrregularText
 
 
-class Look(NamedTuple):
-    """The data that the first pass keeps of a part."""
-
-    key: Words
-    query: Ints
-    """its judged queries, by index, possibly with duplicates"""
-    size: Ints
-    """number of lines of each"""
-    unjudged: tuple[Ids, Words]
-    """the queries without judgments, possibly with duplicates, and their hashes"""
-    hits: tuple[Ints, Ints, Floats, Ints]
-    """query, row, score and line of the judged documents"""
-
-
-class Judged(NamedTuple):
-    """The judged documents of a run by query, best first; those of query i are start[i] … start[i+1] - 1."""
-
-    start: Ints
-    query: Ints
-    row: Ints
-    score: Floats
-    docs: Documents | None
-    """the same documents as Documents, if ties are broken"""
-
-
-class FirstPass(NamedTuple):
-    """The results of the first pass over all parts."""
-
-    base: list[int]
-    """number of lines before each part, and in total"""
-    repeats: Words
-    """keys of more than one line"""
-    retrieved: Ints
-    unjudged: Unjudged
-    hits: list[Any]
-    """query, row, score and line, as columns"""
-
-
-def count_scattered(table: Table, judgments: HashedQrels, settings: Settings, threads: int, report: Report) -> Hits:
-    """Return the hits of a table in which the lines of a query may be anywhere."""
-
-    def over_parts(work: Callable[[Part], T], report: Report) -> Iterator[T]:
-        return table.map_parts(work, threads, report, whole_queries=False)
-
-    earlier, later = split_report(report)
-    looks = over_parts(partial(_first_look, judgments, settings), earlier)
-    first = _join_looks(table.name, judgments, settings, looks)
-    if len(first.repeats):
-        check_distinct(over_parts(partial(_find_lines, judgments, settings, first.repeats), ignore))
-    judged = _rank(judgments, settings, *first.hits)
-    slots = len(judged.row) + len(judged.start)
-    above, tied, ahead = (np.zeros(slots, np.int64) for _ in range(3))
-    done = 0
-    look_again = partial(_second_look, table.name, judgments, settings, judged, first.base)
-    for lines, better, (high, low), before in over_parts(look_again, later):
-        done += lines
-        np.add.at(above, better, 1)
-        np.add.at(tied, high, 1)
-        np.subtract.at(tied, low, 1)
-        if settings.breaks_ties:
-            np.add.at(ahead, before, 1)
-            np.subtract.at(ahead, low, 1)
-    if done != first.base[-1]:
-        raise change_error(table.name)
-    above, tied, ahead = (_running(judged, count) for count in (above, tied, ahead))
-    place = above + ahead if settings.breaks_ties else None
-    return Hits(judged.query, judged.row, above, tied, place, first.retrieved, first.retrieved > 0, first.unjudged)
-
-
-def _join_looks(name: str, judgments: HashedQrels, settings: Settings, looks: Iterable[Look]) -> FirstPass:
-    """Return the judged documents of all parts; nothing as long as the qrels is kept for a part."""
-    base, hits, in_run = [0], list[Any](), np.zeros(len(judgments.key), bool)
-    retrieved, left_out = np.zeros(len(judgments.qrels), np.int64), judgments.qrels.names_left_out
-    with Spool(name, np.uint64) as keys, UnjudgedNames(name, settings, left_out, together=False) as unjudged:
-        for look in looks:
-            np.add.at(retrieved, look.query, look.size)
-            unjudged.add(*look.unjudged)
-            query, row, score, line = look.hits
-            if in_run[row].any():
-                raise IrregularText
-            in_run[row] = True
-            hits.append((query, row, score, line + base[-1]))
-            keys.add(look.key, look.key.astype(np.uint8))
-            base.append(base[-1] + len(look.key))
-        repeats, names = find_repeats(keys), unjudged.all()
-    if base[-1] == 0:
-        raise IrregularText
-    columns = [np.concatenate(parts) for parts in zip(*hits, strict=True)]
-    return FirstPass(base, repeats, retrieved, names, columns)
-
-
-def _first_look(judgments: HashedQrels, settings: Settings, part: Part) -> Look:
-    """Find the judged documents of a part."""
-    lines = read_lines(judgments, part.columns(), settings)
-    line, row = match_lines(judgments, lines)
-    judged = lines.judged
-    unjudged = leave_out_repeats(lines.unjudged())
-    hits = lines.query[lines.owner(line)], row, lines.score[line], line
-    return Look(lines.key, lines.query[judged], lines.size[judged], (compact(unjudged), hashes(*unjudged)), hits)
-
-
 def _rank(judgments: HashedQrels, settings: Settings, query: Ints, row: Ints, score: Floats, line: Ints) -> Judged:
     """Return the judged documents in rank order, tied ones as the policy orders them."""
     order = np.lexsort((-score, query))
@@ -184,17 +198,10 @@ def _documents(judgments: HashedQrels, settings: Settings, query: Ints, row: Int
     return Documents.of(settings, names, line, Ids.of(judgments.queries), query)
 
 
-Counts: TypeAlias = tuple[int, Ints, tuple[Ints, Ints], Ints]
-
-
 def _second_look(
     name: str, judgments: HashedQrels, settings: Settings, judged: Judged, base: list[int], part: Part
-) -> Counts:
-    """Return the number of lines of a part and, for its lines, positions among the judged documents of their query.
-
-    These are the position from which on documents are lower, the range of tied documents, and the position from which
-    on tied documents come after the line.
-    """
+) -> SecondLook:
+    """Find the judged documents that the lines of a part are above or tied with."""
     lines = read_lines(judgments, part.columns(), settings)
     if part.number >= len(base) - 1:
         raise change_error(name)
@@ -207,7 +214,7 @@ def _second_look(
     tied = np.flatnonzero(low > high)
     before = _behind(settings, judged, lines, (line[tied], high[tied], low[tied]), base[part.number])
     shift = query[tied]
-    return len(lines.key), low + query, (high[tied] + shift, low[tied] + shift), before + shift[: len(before)]
+    return SecondLook(len(lines.key), low + query, high[tied] + shift, low[tied] + shift, before + shift[: len(before)])
 
 
 def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
@@ -236,23 +243,6 @@ class PartRows(NamedTuple):
     unjudged: tuple[Ids, Words]
 
 
-def _copy_rows(judgments: HashedQrels, part: Part) -> PartRows:
-    query, document, value = part.columns()
-    first = new_tokens(*query)
-    names = query.take(first)
-    index, key = judgments.find_queries(*names)
-    unjudged = compact(leave_out_repeats(names.take(np.flatnonzero(index == UNKNOWN))))
-    owner = np.repeat(key.astype(np.uint8), np.diff(first, append=len(value)))
-    return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
-
-
-def _by_query(rows: NamedRows) -> Triples:
-    """Return rows of query, document and score, with those of each query contiguous."""
-    (query, document), value = rows
-    order = np.argsort(number_ids(query)[0], kind="stable")
-    return Triples(query.take(order), document.take(order), value[order])
-
-
 def map_queries(
     table: Table,
     judgments: HashedQrels,
@@ -273,3 +263,20 @@ def map_queries(
         parts = (Part(number, partial(_by_query, rows)) for number, rows in enumerate(spool.parts()))
         yield from on_threads(work, parts, threads)
         second(1.0)
+
+
+def _copy_rows(judgments: HashedQrels, part: Part) -> PartRows:
+    query, document, value = part.columns()
+    first = new_tokens(*query)
+    names = query.take(first)
+    index, key = judgments.find_queries(*names)
+    unjudged = compact(leave_out_repeats(names.take(np.flatnonzero(index == UNKNOWN))))
+    owner = np.repeat(key.astype(np.uint8), np.diff(first, append=len(value)))
+    return PartRows(NamedRows([compact(query), compact(document)], value), owner, (unjudged, hashes(*unjudged)))
+
+
+def _by_query(rows: NamedRows) -> Triples:
+    """Return rows of query, document and score, with those of each query contiguous."""
+    (query, document), value = rows
+    order = np.argsort(number_ids(query)[0], kind="stable")
+    return Triples(query.take(order), document.take(order), value[order])
