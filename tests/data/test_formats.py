@@ -426,6 +426,21 @@ def test_records_with_several_lists_say_what_to_give(file):
     assert values({"q1": {"d1": 1}}, [{"question": "q1", "ctxs": records[0]["ctxs"]}])["q1"]["RR"] == 1.0
 
 
+@pytest.mark.parametrize("library", [pd, pl])
+@pytest.mark.parametrize("column", ["item_id", "recommendations"])
+def test_a_list_of_documents_in_a_row_says_what_to_give(library, column):
+    """A frame of one row per user had no score column, or no document column."""
+    frame = library.DataFrame({"user_id": ["q1"], column: [["d2", "d1"]]})
+    says = f"{column!r} holds lists: give {{query: [documents]}}, as in "
+    with pytest.raises(InputError, match=re.escape(says)) as error:
+        values({"q1": {"d1": 1}}, frame)
+    advice = str(error.value).partition(says)[2]
+    assert advice == f"dict(zip(frame['user_id'], frame[{column!r}].to_list()))"
+    assert (
+        values({"q1": {"d1": 1}}, dict(zip(frame["user_id"], frame[column].to_list(), strict=True)))["q1"]["RR"] == 0.5
+    )
+
+
 def test_lines_with_ranks_and_lines_with_scores_do_not_mix(file):
     mixed = [{"qid": "q1", "docno": "d1", "score": 0.5}, {"qid": "q1", "docno": "d2", "rank": 1}]
     with pytest.raises(

@@ -181,6 +181,8 @@ def test_missing_ratings_of_frames_say_what_to_do():
     frame = pd.DataFrame({"query": ["q1", "q1"], "document": ["a", "b"], "rating": [1.0, float("nan")]})
     with pytest.raises(DataError, match=r"row 2; drop them, as in frame\.dropna\(subset=\['rating'\]\)"):
         gradely.evaluate(frame, RUN, ["RR"])
+    with pytest.raises(DataError, match=r"row 2; drop them, as in frame\.drop_nulls\('rating'\)"):
+        gradely.evaluate(pl.from_pandas(frame), RUN, ["RR"])
 
 
 def test_letters_of_a_table_are_not_names_of_runs():

@@ -661,6 +661,7 @@ def test_tables_that_do_not_say_who_judged_are_refused(tmp_path):
     assert "one.qrels: has the labels of one judge" in refusal(tmp_path / "one.qrels")
     (tmp_path / "one.csv").write_text("query,docid,rating\nq1,d1,1\n")
     assert "is the table of one judge" in refusal(tmp_path / "one.csv")
+    assert "is a list; give the judges by name, {'nist': qrels, " in refusal([{"q1": {"d1": 1}}, {"q1": {"d1": 0}}])
     (tmp_path / "book.csv").write_text("query,docid,ann,ben\nq1,d1,1,2\n")
     assert "has no column 'an' of a rater. Did you mean ann?" in refusal(tmp_path / "book.csv", raters=["an", "ben"])
     assert "has no column 'wo'" in refusal(

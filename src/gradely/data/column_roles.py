@@ -310,10 +310,13 @@ def _pick(
 def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     """Return advice for a run whose columns have no usual name for the score, but hold numbers; or ''."""
     labels = _fitting(names, ROLES["label"])
+    lists = _advise_on_lists(names, sample)
     distances = [column for column in names if "dist" in normalize(column)]  # low numbers are best
     numbers = find_numbers(sample()) if sample is not None else []
     if labels:
         return f"{clip(labels[0], 30)} is a label, as in qrels, which come first, before the runs"
+    if lists:
+        return lists
     if distances:
         return (
             f"low values of {clip(distances[0], 30)} are probably best, but high scores rank first: pass its negative "
@@ -324,12 +327,14 @@ def _advise_on_scores(names: Sequence[str], sample: Sample | None) -> str:
     return ""
 
 
-def _advise_on_lists(names: Sequence[str], sample: Sample | None) -> str:
-    """Return advice for records whose keys have no usual name for the document, but hold lists; or ''."""
+def _advise_on_lists(_: Sequence[str], sample: Sample | None) -> str:
+    """Return advice for records or a frame with lists in columns, such as the documents of a query; or ''."""
     cells = sample() if sample is not None else {}
-    lists = [name for name in names if any(isinstance(cell, list | tuple) for cell in cells.get(name, ()))]
+    lists = [name for name in cells if any(isinstance(cell, list | tuple) for cell in cells[name])]
     if len(lists) < 2:
-        return ""
+        query = next(iter(_fitting(list(cells), QUERY)), "query_id")
+        pairs = f"dict(zip(frame[{query!r}], frame[{lists[0]!r}].to_list()))" if lists else ""
+        return f"{_listing(lists)} holds lists: give {{query: [documents]}}, as in {pairs}" if lists else ""
     example = '{"query": …, "results": [{"id": …, "score": …}]}'
     return f"{_listing(lists)} hold lists: give one list of results per query, {example}"
 

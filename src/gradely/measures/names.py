@@ -177,8 +177,10 @@ REFUSED = {
     "ADM": "it compares scores with labels; `OPA` compares their orders",
     "RR_IA": "with judgments by subtopic, `ERR_IA` is similar",
     **dict.fromkeys(("ESL", "expected_search_length", "ARP", "mean_rank"), "lower values are better; `RR` is similar"),
-    **dict.fromkeys(("ILD", "Gini"), _ITEMS),
-    **dict.fromkeys(("RBO", "tau", "tau_AP", "Kendall"), "it compares two runs: use `gradely overlap RUN RUN`"),
+    **dict.fromkeys(("ILD", "Gini", "Diversity"), _ITEMS),
+    **dict.fromkeys(
+        ("RBO", "tau", "tau_AP", "Kendall", "Spearman"), "it compares two runs: use `gradely overlap RUN RUN`"
+    ),
     "PFound": "`ERR` is the same idea with another stopping probability",
 }
 """names of measures that gradely does not have, and what to type instead; {at} is the cut-off that was typed"""

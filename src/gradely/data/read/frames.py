@@ -146,7 +146,8 @@ def triples_of(frame: Any, roles: Roles, kind: str, name: str, first: int) -> Tr
         missing = frame[column].is_null()
         if missing.any():
             row = first + int(np.argmax(missing.to_numpy())) + 1
-            drop = f"; drop them, as in frame.dropna(subset=[{column!r}])" if column == roles.value else ""
+            drop = f"drop_nulls({column!r})" if frame.implementation.is_polars() else f"dropna(subset=[{column!r}])"
+            drop = f"; drop them, as in frame.{drop}" if column == roles.value else ""
             raise DataError(f"{name}: column {column!r} has missing values, the first in row {row}{drop}")
     query, document = (ids_of(frame[column], f"{name}: column {column!r}") for column in roles[:2])
     check_names(query, document, f"{name}: row", first)

@@ -139,6 +139,12 @@ def _records(table: Any) -> tuple[str, list[Mapping[str, Any]]]:
     if isinstance(table, str | os.PathLike):
         source = Source(table)
         return source.name, _read_file(source)
+    if (
+        are_records(table)
+        and isinstance(table[0], Mapping)
+        and any(isinstance(of, Mapping) for of in table[0].values())
+    ):
+        raise InputError("judges: is a list; give the judges by name, {'nist': qrels, 'gpt4o': qrels}")
     if are_records(table):
         return "judges", list(flat_records(table, "judges"))
     if is_frame(table):
