@@ -34,6 +34,14 @@ def test_the_worst_and_the_best_queries(demo, capfd, option, sign, measure):
         assert [row["query"] for row in rows if row["run"] == run] == expected
 
 
+def test_the_notes_are_those_of_the_means(demo):
+    """A table of queries said nothing about unjudged documents."""
+    scores = gradely.evaluate_runs("qrels.txt", ["dense.run", "lexical.run"], ["nDCG@10"])
+    for result in (scores, scores["dense"]):
+        assert [str(note) for note in result.by_query(worst=1).notes] == [str(note) for note in result.notes]
+        assert "unjudged" in str(result.by_query(worst=1).notes[-1])
+
+
 def test_without_a_number_all_queries_are_sorted_by_the_first_measure(demo, capfd):
     rows = rows_of(capfd, *FILES[:2], *MEASURES, "--sort", "ndcg_cut_10")
     known = values("dense", "nDCG@10")

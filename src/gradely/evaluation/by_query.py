@@ -9,7 +9,7 @@ import numpy as np
 from gradely.data import run_name
 from gradely.data.texts import IN_A_ROW, Texts, describe_missing, select_texts, shorten
 from gradely.errors import DataError, clip, did_you_mean
-from gradely.evaluation.notes import DIGITS, NAMED, Note
+from gradely.evaluation.notes import DIGITS, NAMED, Note, merge_shares
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import EVERY, Scores, note_runs, segments_table
 from gradely.measures.names import MeasureLike, parse
@@ -73,7 +73,8 @@ class QueryScores(Result):
 
     def notes_at(self, digits: int) -> Sequence[Note]:
         """Return the notes of the runs on means that are printed with this number of decimals."""
-        return note_runs(self._runs, digits)
+        shares = {name: scores.unjudged_share for name, scores in self._runs.items()}
+        return [*note_runs(self._runs, digits), *merge_shares(shares)]
 
     def rows(self) -> dict[str, list[QueryRow]]:
         """Return the queries of each run in the requested order."""
