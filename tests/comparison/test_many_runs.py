@@ -201,13 +201,16 @@ def test_what_f14_says_of_a_tau(tau, said):
 def test_the_summary_counts_what_tau_says(demo):
     found = gradely.correlate("qrels.txt", DEMO, ["AP", "nDCG@10", "RR"])
     pairs = [found.tau[0, 1], found.tau[0, 2], found.tau[1, 2]]
-    assert f"{sum(tau > 0.9 for tau in pairs)} of 3 pairs of measures are equivalent" in found.summary()
+    assert f"{sum(tau > 0.9 for tau in pairs)} of 3 pairs of measures, noticeably" in found.summary()
     assert "below 0.8 a noticeable change" in found.summary()
     shrunk = gradely.pools("qrels.txt", DEMO, ["AP"], rates=[1.0, 0.1], repeat=2)
-    assert "1 of 1 measure, from 0.1 of the pool, is equivalent" in shrunk.summary()
+    assert "; with 0.1 of the pool, rankings are equivalent for 1 of 1 measure, not" in shrunk.summary()
     shrunk = gradely.pools("qrels.txt", DEMO, ["AP", "AP@100"], rates=[1.0], repeat=2)
-    assert "2 of 2 measures, from 1 of the pool, are equivalent" in shrunk.summary()
-    assert "1 of 1 pair of measures is" in gradely.correlate("qrels.txt", DEMO, ["AP", "AP@100"]).summary()
+    assert "; with 1 of the pool, rankings are equivalent for 2 of 2 measures, not" in shrunk.summary()
+    assert (
+        "equivalent for 1 of 1 pair of measures, not"
+        in gradely.correlate("qrels.txt", DEMO, ["AP", "AP@100"]).summary()
+    )
 
 
 def test_grades_may_vanish_where_no_document_must_stay():
@@ -379,7 +382,7 @@ def test_neither_tau_nor_tau_ap_is_defined_where_all_runs_tie():
     assert [(record["tau"], record["tau_ap"], record["meaning"]) for record in found.records()] == [
         (None, None, "")
     ] * 4
-    assert "1 without a τ, since all runs tie" in found.summary()
+    assert "1 has no τ, since all runs tie" in found.summary()
     shrunk = gradely.pools(qrels, {"one": run, "two": run}, ["AP"], rates=[0.5], repeat=2)
     assert [*shrunk.records()[0].values()] == ["AP", 0.5, None, None, None, None, ""]
     with pytest.raises(gradely.DataError, match="repeat must be a whole number of at least 1; found 0"):

@@ -132,7 +132,7 @@ def test_three_levels_share_all_populations():
     found = gradely.users(qrels, runs)
     assert sum(found.shares) == pytest.approx(1) and found.stretches == []
     assert all(0 <= low <= high <= 1 for low, high in found.intervals)
-    assert "Of all populations of users, the best run is run" in found.sentences()[0]
+    assert "Across all populations of users, the best run is run" in found.sentences()[0]
     assert [record["run"] for record in found.records()] == found.runs
 
 
@@ -382,7 +382,10 @@ def test_edges_and_corners_are_named_where_a_run_has_next_to_no_share():
     found = UserRegions(["broad", "sharp"], [1.0, 2.0, 3.0], ["q"], parts, "eGAP", 0, [])
     assert found.means([0, 0, 1]) == {"broad": 0.5, "sharp": 0.501} and found.shares == [1.0, 0.0]
     assert found.sentences() == [
-        "Of all populations of users, the best run is broad for nearly all; sharp is best where all users want level 3."
+        (
+            "Across all populations of users, the best run is broad for nearly all; sharp is best where all users want "
+            "level 3."
+        )
     ]
 
 

@@ -160,13 +160,11 @@ def test_terminal_notebook_and_json_show_the_orders(tmp_path, monkeypatch, capfd
     (tmp_path / "run").write_text("q Q0 a 1 1 t\nq Q0 b 2 1 t\nq Q0 x 3 1 t\n")
     assert run(["explain", "qrels", "run", "q", "-m", "nDCG@1"]) == 0
     out = capfd.readouterr().out
-    assert (
-        "nDCG@1 in each of the 6 orders of the tied documents, whose mean is 0.4444; …: any order of the rest:" in out
-    )
+    assert "nDCG@1 in each of the 6 orders of the tied documents; the mean is 0.4444; …: any order of the rest:" in out
     table = ["ranks 1–3    orders  nDCG@1", "───────────  ──────  ──────", "a > …             2  1.0000"]
     assert "\n".join(table) in out and "b > …             2  0.3333\n1 other > …       2  0.0000\n" in out
     html = gradely.explain("qrels", "run", "q", "nDCG@1")._repr_html_()
-    assert "whose mean is 0.4444" in html and "a &gt; …" in html
+    assert "the mean is 0.4444" in html and "a &gt; …" in html
     assert run(["explain", "qrels", "run", "q", "-m", "nDCG@1", "--format", "json"]) == 0
     entries = json.loads(capfd.readouterr().out)["orders"]
     places = [{"ranks": "1–3", "documents": "a > …"}]

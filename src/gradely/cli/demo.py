@@ -41,10 +41,10 @@ def _moral(target: Path) -> list[str]:
     def duel(ties: TiePolicy) -> str:
         runs = [target / f"{name}.run" for name in PAIR]
         first, second = evaluate_runs(target / "qrels.txt", runs, ["nDCG@10"], ties=ties).values()
-        return f"{first['nDCG@10']:.4f} to {second['nDCG@10']:.4f}"
+        return f"{first['nDCG@10']:.4f} and {second['nDCG@10']:.4f}"
 
     return [
-        f"By nDCG@10, {PAIR[0]} against {PAIR[1]} is {duel('expected')} over all orders of tied documents.",
+        f"The nDCG@10 of {PAIR[0]} and {PAIR[1]} is {duel('expected')}, averaged over all orders of tied documents.",
         f"With ties broken by document id (--ties trec), it is {duel('trec')}: the ids pick the winner.",
     ]
 

@@ -67,7 +67,7 @@ class Overview(Result):
         rows: list[list[Cell]] = [
             [measure.name, summary(measure), ", ".join(parameters(measure))] for measure in measures
         ]
-        return Table(["measure", "what it says", "parameters"], rows)
+        return Table(["measure", "what it measures", "parameters"], rows)
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the table, and a hint to other options."""
@@ -149,7 +149,7 @@ def command(name: str | None, relatives: str | None, output: OutputOptions, *, d
 def page() -> str:
     """Return the page about all measures: contents, terms, tie policies, relevance functions, one section each."""
     rows = [[f"[{measure.name}](#{measure.name.lower()})", summary(measure)] for measure in ALL]
-    contents = to_markdown(Table(["measure", "what it says"], rows), escape=False)
+    contents = to_markdown(Table(["measure", "what it measures"], rows), escape=False)
     return HEAD + contents + WORDS + _ties() + _functions() + "".join(f"\n{section(measure)}" for measure in ALL)
 
 

@@ -271,9 +271,10 @@ class Pools(Records):
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties: {self.ties}"
         smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
-        of = "measure" if len(smallest) == 1 else "measures"
-        share = tally(smallest, f"{of}, from {min(self.rates):.4g} of the pool,")
-        return f"{about}; mean τ, and the interval that contains 95 % of the draws\n{SCALE}; {share}"
+        share = tally(smallest, "measure" if len(smallest) == 1 else "measures")
+        rate = min(self.rates)
+        draws = "mean τ, and the interval that contains 95 % of the draws"
+        return f"{about}; {draws}\n{SCALE}; with {rate:.4g} of the pool, {share}"
 
     def tables(self, digits: int = 2) -> list[Table]:
         """Return one row per measure and one column per rate, with the mean τ and the interval of the draws."""

@@ -30,15 +30,14 @@ def tally(taus: Any, of: str) -> str:
     """Return the number of equivalent and of noticeably changed rankings among several τ.
 
     >>> tally([0.95, 0.91, 0.5], "pairs")
-    '2 of 3 pairs are equivalent, 1 noticeably changed'
+    'rankings are equivalent for 2 of 3 pairs, noticeably changed for 1'
     >>> tally([float("nan")], "pair")
-    '0 of 1 pair is equivalent, 0 noticeably changed; 1 without a τ, since all runs tie'
+    'rankings are equivalent for 0 of 1 pair, noticeably changed for 0; 1 has no τ, since all runs tie'
     """
     words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
-    verb = "is" if 1 in (same, len(words)) else "are"
-    text = f"{same} of {len(words)} {of} {verb} equivalent, {changed} noticeably changed"
-    return f"{text}; {none} without a τ, since all runs tie" if none else text
+    text = f"rankings are equivalent for {same} of {len(words)} {of}, noticeably changed for {changed}"
+    return f"{text}; {none} {'has' if none == 1 else 'have'} no τ, since all runs tie" if none else text
 
 
 def kendall(x: Any, y: Any) -> float:

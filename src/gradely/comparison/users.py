@@ -153,7 +153,7 @@ class UserRegions(Records):
             return f"{names} {verb} best for every population of users."
         shown = ("nearly all" if self.shares[run] == 1 else _percent(self.shares[run]) for run in leaders)
         parts = [f"{self._name_peers(run)[0]} for {share}" for run, share in zip(leaders, shown, strict=True)]
-        return f"Of all populations of users, the best run is {', '.join(parts)}{self._name_borders(leaders)}."
+        return f"Across all populations of users, the best run is {list_names(parts)}{self._name_borders(leaders)}."
 
     @cached_property
     def borders(self) -> dict[int, list[str]]:

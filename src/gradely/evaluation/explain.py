@@ -281,7 +281,7 @@ class Explanation(Result):
             if any("…" in place for entry in orders.entries for place in entry.places)
             else ""
         )
-        return f"{self.measure}{total} of the tied documents, whose mean is {show_number(self.value, digits)}{rest}:"
+        return f"{self.measure}{total} of the tied documents; the mean is {show_number(self.value, digits)}{rest}:"
 
     def remarks(self) -> list[str]:
         """Return lines on documents without text, and on why requested orders are not shown."""

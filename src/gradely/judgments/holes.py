@@ -356,12 +356,10 @@ class ToJudge(Result):
         if not self.pairs:
             what, more = f"the range of {self.measure}", ""
         elif self.undecided == 1:
-            what = (
-                "the range of the difference" if self.pairs == 1 else "the range of the only pair of runs that is open"
-            )
+            what = "the range of the difference" if self.pairs == 1 else "the range of the only open pair of runs"
             what, more = f"{what} by {self.measure}", ""
         else:
-            what = f"the ranges of the {self.undecided:,} pairs of runs that are open by {self.measure}"
+            what = f"the ranges of the {self.undecided:,} open pairs of runs by {self.measure}"
             more = "; pairs near a decision count more"
         return f"{share}; worth: the share of {what} that depends on the document{more}"
 
