@@ -19,40 +19,6 @@ from gradely.errors import InputError
 from gradely.report.page import check_installed
 
 
-def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> dict[str, dict[str, Any]]:
-    """Return the collections of a suite, with qrels read and functions that open the runs."""
-    if len(inputs.features) > 1:
-        raise InputError("give one --feature: in a suite, a system has one run in each file")
-    feature = next(iter(inputs.features), None)
-    opened = {}
-    for name, entry in file.collections.items():
-        own = inputs._replace(**{key: entry[key] for key in OWN if key in entry and getattr(inputs, key) is None})
-        groups = Groups.of(entry["runs"])
-        paths = entry["runs"] if groups is None else groups.runs
-        runs = {run: own.opener(Source(path), feature) for run, path in paths.items()}
-        qrels = read_judgments(entry["qrels"], own, threads)
-        opened[name] = {"qrels": qrels, "runs": runs if groups is None else Groups(runs, groups.members)}
-    return opened
-
-
-def sizes_of(file: SuiteFile) -> dict[str, float]:
-    """Return the size of each run of a suite, by its name in progress reports."""
-    sizes = {}
-    for name, entry in file.collections.items():
-        groups = Groups.of(entry["runs"])
-        for run, path in (entry["runs"] if groups is None else groups.runs).items():
-            sizes[f"{name}: {run}"] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
-    return sizes
-
-
-def files_of(file: SuiteFile) -> list[str]:
-    """Return all files that a suite refers to."""
-    runs = [run for entry in file.collections.values() for run in entry["runs"].values()]
-    paths = [path for run in runs for path in (run if isinstance(run, list) else [run])]
-    more = [entry[key] for entry in file.collections.values() for key in ("qrels", *OWN) if key in entry]
-    return [*more, *paths]
-
-
 @options.command("suite")
 @click.argument("file", type=FILE)
 @options.measures
@@ -123,3 +89,37 @@ def command(
     if page:
         write_file(html.encode(), page)
     write_result(result, output)
+
+
+def open_suite(file: SuiteFile, inputs: InputOptions, threads: int | None) -> dict[str, dict[str, Any]]:
+    """Return the collections of a suite, with qrels read and functions that open the runs."""
+    if len(inputs.features) > 1:
+        raise InputError("give one --feature: in a suite, a system has one run in each file")
+    feature = next(iter(inputs.features), None)
+    opened = {}
+    for name, entry in file.collections.items():
+        own = inputs._replace(**{key: entry[key] for key in OWN if key in entry and getattr(inputs, key) is None})
+        groups = Groups.of(entry["runs"])
+        paths = entry["runs"] if groups is None else groups.runs
+        runs = {run: own.opener(Source(path), feature) for run, path in paths.items()}
+        qrels = read_judgments(entry["qrels"], own, threads)
+        opened[name] = {"qrels": qrels, "runs": runs if groups is None else Groups(runs, groups.members)}
+    return opened
+
+
+def sizes_of(file: SuiteFile) -> dict[str, float]:
+    """Return the size of each run of a suite, by its name in progress reports."""
+    sizes = {}
+    for name, entry in file.collections.items():
+        groups = Groups.of(entry["runs"])
+        for run, path in (entry["runs"] if groups is None else groups.runs).items():
+            sizes[f"{name}: {run}"] = float(os.path.getsize(path)) if os.path.isfile(path) else 1.0
+    return sizes
+
+
+def files_of(file: SuiteFile) -> list[str]:
+    """Return all files that a suite refers to."""
+    runs = [run for entry in file.collections.values() for run in entry["runs"].values()]
+    paths = [path for run in runs for path in (run if isinstance(run, list) else [run])]
+    more = [entry[key] for entry in file.collections.values() for key in ("qrels", *OWN) if key in entry]
+    return [*more, *paths]

@@ -45,6 +45,130 @@ def ignore(name: str, done: float) -> None:
     """Do nothing; the default progress function."""
 
 
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+    *,
+    ties: TiePolicy = "expected",
+    queries: QueryPolicy | Iterable[Any] = "qrels",
+    judged_only: bool = False,
+    precision: Precision = "double",
+    seed: int = 0,
+    threads: int | None = None,
+    progress: Progress = ignore,
+    columns: Names | None = None,
+    duplicates: DuplicatePolicy = "error",
+    document_pattern: str | None = None,
+    by: Any = None,
+    exclude: Any = None,
+    exclude_self: bool = False,
+    empty: EmptyPolicy = "zero",
+    weights: Any = None,
+    samples: int = SAMPLES,
+) -> Scores:
+    """Evaluate a run against qrels.
+
+    `qrels` and `run` can each be a path, a dataframe or a dict of dicts, or be Qrels and a Run; `columns` names the
+    columns of tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
+
+    `ties` is "expected" (the default), "trec", "order", "best", "worst", "random" (with `seed`) or "sampled", which is
+    the exact mean if it is known, else the mean of `samples` random orders, with its standard error.
+    `precision="single"` rounds scores before they are compared, as trec_eval 9 does.
+
+    `queries` selects those to average over: "qrels" (the default) means all judged queries, where those missing from
+    the run count as 0; "both" means the judged queries in the run, and "run" all queries of the run; or pass a list of
+    queries. Queries without relevant documents count as 0 with `empty="zero"` (the default) and as 1 with "one"; "skip"
+    leaves them out. `weights` weights queries in means, and `by` sets Scores.segments: each is a dict by query, a
+    column of the qrels, or a table.
+
+    `judged_only` drops unjudged documents before evaluation. `exclude` is a table or dict of documents to drop, and
+    `exclude_self` drops documents whose id is that of their query. `duplicates` says what to do with duplicate
+    documents of a query, as in read_qrels, and `document_pattern` turns passages of a run into documents, as in
+    read_run.
+
+    `threads` is the number of threads, by default one per processor, which does not affect results. `progress` is
+    called with the name of the run and the share of the work that is done.
+
+    >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
+    >>> scores.mean(), scores["RR"], scores.query("q1")
+    ({'RR': 0.75, 'P@1': 0.5}, 0.75, {'RR': 0.75, 'P@1': 0.5})
+    """
+    policy, only = split_queries(queries)
+    settings = Settings(
+        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern, samples
+    )
+    named = parse_all(measures)
+    judgments = read_selected(
+        qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
+    )
+    judgments, fitted = fit_to(*leave_out_untaken(judgments, named), settings)
+    ranking = open_as(run, columns, settings)
+    same = run is qrels and not isinstance(run, str | os.PathLike)
+    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress, same=same)
+    scores = evaluation.scores()
+    progress(evaluation.name, 1.0)
+    return scores
+
+
+class Evaluator:
+    """Qrels and measures that are prepared once for many runs, for example to compute rewards in a training loop.
+
+    The parameters, and the result of a call, are those of evaluate. Data that depend only on the qrels are kept between
+    calls; they grow with the judgments, not with the calls. Several threads may call it at the same time.
+
+    >>> evaluator = Evaluator({"q1": {"d1": 2, "d3": 1}, "q2": {"d7": 1}}, ["RR", "P@1"], queries="both")
+    >>> evaluator({"q1": ["d2", "d1"]}).mean()
+    {'RR': 0.5, 'P@1': 0.0}
+    >>> evaluator({"q2": {"d7": 0.9, "d8": 0.9}})["RR"]
+    0.75
+    """
+
+    def __init__(
+        self,
+        qrels: Any,
+        measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
+        *,
+        ties: TiePolicy = "expected",
+        queries: QueryPolicy | Iterable[Any] = "qrels",
+        judged_only: bool = False,
+        precision: Precision = "double",
+        seed: int = 0,
+        threads: int | None = None,
+        columns: Names | None = None,
+        duplicates: DuplicatePolicy = "error",
+        document_pattern: str | None = None,
+        by: Any = None,
+        exclude: Any = None,
+        exclude_self: bool = False,
+        empty: EmptyPolicy = "zero",
+        weights: Any = None,
+        samples: int = SAMPLES,
+    ) -> None:
+        """Read the qrels and fit the measures to them."""
+        policy, only = split_queries(queries)
+        self.settings = Settings(
+            *(ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern),
+            samples=samples,
+        )
+        self.columns = columns
+        named = parse_all(measures)
+        subtopics = need_subtopics(named)
+        judgments = read_selected(
+            qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=subtopics
+        )
+        self.qrels, self.measures = fit_to(*leave_out_untaken(judgments, named), self.settings)
+
+    def __call__(self, run: Any) -> Scores:
+        """Return the scores of a run, which may have any type that evaluate accepts."""
+        ranking = open_as(run, self.columns, self.settings)
+        return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
+
+    def __repr__(self) -> str:
+        """Return the qrels, the measures and the tie policy."""
+        return f"Evaluator({self.qrels!r}: {', '.join(self.measures)}; ties {self.settings.ties})"
+
+
 class Evaluations(Result, Mapping[str, Scores]):
     """The results of several runs, {name: Scores}, in the order in which the runs were given."""
 
@@ -237,34 +361,6 @@ def evaluate_runs(
     return results
 
 
-def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qrels, Mapping[str, Measure]]:
-    """Return qrels and measures; if labels are probabilities, only the default measures that support them.
-
-    A note of the qrels names the measures that are left out. Measures that the user named are kept; they raise an error
-    later.
-    """
-    if not qrels.levels.uncertain or tuple(measures) != DEFAULT:
-        return qrels, measures
-    taken = {name: measure for name, measure in measures.items() if measure.takes_chances}
-    qrels = copy.copy(qrels)
-    rest = ", ".join(name for name in measures if name not in taken)
-    text = f"{rest} is left out of the default measures: its exact mean over labels that are probabilities is not known"
-    qrels.notes = [*qrels.notes, text]
-    return qrels, taken
-
-
-def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
-    """Return runs by name, as functions that open them if there are options for reading them."""
-    if not columns and settings.duplicates == "error" and settings.document_pattern is None:
-        return runs
-    return {name: partial(open_as, run, columns, settings) for name, run in runs.items()}
-
-
-def open_as(run: Any, columns: Names | None, settings: Settings) -> Run:
-    """Open a run with the options of the settings."""
-    return open_run(run, columns=columns, duplicates=settings.duplicates, document_pattern=settings.document_pattern)
-
-
 def evaluate_all(
     qrels: Qrels,
     runs: Mapping[str, Any],
@@ -339,6 +435,34 @@ def evaluate_run(
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)
 
 
+def leave_out_untaken(qrels: Qrels, measures: Mapping[str, Measure]) -> tuple[Qrels, Mapping[str, Measure]]:
+    """Return qrels and measures; if labels are probabilities, only the default measures that support them.
+
+    A note of the qrels names the measures that are left out. Measures that the user named are kept; they raise an error
+    later.
+    """
+    if not qrels.levels.uncertain or tuple(measures) != DEFAULT:
+        return qrels, measures
+    taken = {name: measure for name, measure in measures.items() if measure.takes_chances}
+    qrels = copy.copy(qrels)
+    rest = ", ".join(name for name in measures if name not in taken)
+    text = f"{rest} is left out of the default measures: its exact mean over labels that are probabilities is not known"
+    qrels.notes = [*qrels.notes, text]
+    return qrels, taken
+
+
+def open_runs(runs: Mapping[str, Any], columns: Names | None, settings: Settings) -> Mapping[str, Any]:
+    """Return runs by name, as functions that open them if there are options for reading them."""
+    if not columns and settings.duplicates == "error" and settings.document_pattern is None:
+        return runs
+    return {name: partial(open_as, run, columns, settings) for name, run in runs.items()}
+
+
+def open_as(run: Any, columns: Names | None, settings: Settings) -> Run:
+    """Open a run with the options of the settings."""
+    return open_run(run, columns=columns, duplicates=settings.duplicates, document_pattern=settings.document_pattern)
+
+
 def name_runs(runs: Any) -> dict[str, Any]:
     """Return runs by name; paths are named after their files."""
     example = "give the runs by name, {'bm25': 'bm25.run', 'dense': {'q1': {'d1': 0.9}}}, or as a list of paths"
@@ -354,127 +478,3 @@ def name_runs(runs: Any) -> dict[str, Any]:
         raise DataError(example)
     paths = [os.fspath(path) for path in paths]
     return dict(zip(run_names(paths), paths, strict=True))
-
-
-def evaluate(
-    qrels: Any,
-    run: Any,
-    measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
-    *,
-    ties: TiePolicy = "expected",
-    queries: QueryPolicy | Iterable[Any] = "qrels",
-    judged_only: bool = False,
-    precision: Precision = "double",
-    seed: int = 0,
-    threads: int | None = None,
-    progress: Progress = ignore,
-    columns: Names | None = None,
-    duplicates: DuplicatePolicy = "error",
-    document_pattern: str | None = None,
-    by: Any = None,
-    exclude: Any = None,
-    exclude_self: bool = False,
-    empty: EmptyPolicy = "zero",
-    weights: Any = None,
-    samples: int = SAMPLES,
-) -> Scores:
-    """Evaluate a run against qrels.
-
-    `qrels` and `run` can each be a path, a dataframe or a dict of dicts, or be Qrels and a Run; `columns` names the
-    columns of tables. `measures` are names like "nDCG@10", or objects like nDCG(k=10).
-
-    `ties` is "expected" (the default), "trec", "order", "best", "worst", "random" (with `seed`) or "sampled", which is
-    the exact mean if it is known, else the mean of `samples` random orders, with its standard error.
-    `precision="single"` rounds scores before they are compared, as trec_eval 9 does.
-
-    `queries` selects those to average over: "qrels" (the default) means all judged queries, where those missing from
-    the run count as 0; "both" means the judged queries in the run, and "run" all queries of the run; or pass a list of
-    queries. Queries without relevant documents count as 0 with `empty="zero"` (the default) and as 1 with "one"; "skip"
-    leaves them out. `weights` weights queries in means, and `by` sets Scores.segments: each is a dict by query, a
-    column of the qrels, or a table.
-
-    `judged_only` drops unjudged documents before evaluation. `exclude` is a table or dict of documents to drop, and
-    `exclude_self` drops documents whose id is that of their query. `duplicates` says what to do with duplicate
-    documents of a query, as in read_qrels, and `document_pattern` turns passages of a run into documents, as in
-    read_run.
-
-    `threads` is the number of threads, by default one per processor, which does not affect results. `progress` is
-    called with the name of the run and the share of the work that is done.
-
-    >>> scores = evaluate({"q1": {"d1": 2, "d3": 1}}, {"q1": {"d1": 0.7, "d2": 0.7, "d3": 0.1}}, ["RR", "P@1"])
-    >>> scores.mean(), scores["RR"], scores.query("q1")
-    ({'RR': 0.75, 'P@1': 0.5}, 0.75, {'RR': 0.75, 'P@1': 0.5})
-    """
-    policy, only = split_queries(queries)
-    settings = Settings(
-        ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern, samples
-    )
-    named = parse_all(measures)
-    judgments = read_selected(
-        qrels, settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=need_subtopics(named)
-    )
-    judgments, fitted = fit_to(*leave_out_untaken(judgments, named), settings)
-    ranking = open_as(run, columns, settings)
-    same = run is qrels and not isinstance(run, str | os.PathLike)
-    evaluation = evaluate_run(judgments, ranking, fitted, settings, progress, same=same)
-    scores = evaluation.scores()
-    progress(evaluation.name, 1.0)
-    return scores
-
-
-class Evaluator:
-    """Qrels and measures that are prepared once for many runs, for example to compute rewards in a training loop.
-
-    The parameters, and the result of a call, are those of evaluate. Data that depend only on the qrels are kept between
-    calls; they grow with the judgments, not with the calls. Several threads may call it at the same time.
-
-    >>> evaluator = Evaluator({"q1": {"d1": 2, "d3": 1}, "q2": {"d7": 1}}, ["RR", "P@1"], queries="both")
-    >>> evaluator({"q1": ["d2", "d1"]}).mean()
-    {'RR': 0.5, 'P@1': 0.0}
-    >>> evaluator({"q2": {"d7": 0.9, "d8": 0.9}})["RR"]
-    0.75
-    """
-
-    def __init__(
-        self,
-        qrels: Any,
-        measures: MeasureLike | Iterable[MeasureLike] = DEFAULT,
-        *,
-        ties: TiePolicy = "expected",
-        queries: QueryPolicy | Iterable[Any] = "qrels",
-        judged_only: bool = False,
-        precision: Precision = "double",
-        seed: int = 0,
-        threads: int | None = None,
-        columns: Names | None = None,
-        duplicates: DuplicatePolicy = "error",
-        document_pattern: str | None = None,
-        by: Any = None,
-        exclude: Any = None,
-        exclude_self: bool = False,
-        empty: EmptyPolicy = "zero",
-        weights: Any = None,
-        samples: int = SAMPLES,
-    ) -> None:
-        """Read the qrels and fit the measures to them."""
-        policy, only = split_queries(queries)
-        self.settings = Settings(
-            *(ties, policy, judged_only, precision, seed, threads, empty, exclude_self, duplicates, document_pattern),
-            samples=samples,
-        )
-        self.columns = columns
-        named = parse_all(measures)
-        subtopics = need_subtopics(named)
-        judgments = read_selected(
-            qrels, self.settings, columns, only=only, by=by, exclude=exclude, weights=weights, subtopics=subtopics
-        )
-        self.qrels, self.measures = fit_to(*leave_out_untaken(judgments, named), self.settings)
-
-    def __call__(self, run: Any) -> Scores:
-        """Return the scores of a run, which may have any type that evaluate accepts."""
-        ranking = open_as(run, self.columns, self.settings)
-        return evaluate_run(self.qrels, ranking, self.measures, self.settings).scores()
-
-    def __repr__(self) -> str:
-        """Return the qrels, the measures and the tie policy."""
-        return f"Evaluator({self.qrels!r}: {', '.join(self.measures)}; ties {self.settings.ties})"

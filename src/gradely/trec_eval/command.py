@@ -32,6 +32,48 @@ LEAST = 0.00001
 """the least value of a query in a geometric mean"""
 
 
+def trec_eval(options: Options, report: Report = ignore) -> bytes:
+    """Return the output of trec_eval with these options; raise Quit if trec_eval would fail."""
+    columns = _columns(options)
+    judged, ranked = _read(options, report)
+    reference = read_zscores(options.zscores) if options.zscores is not None else None
+    queries = select_queries(judged, ranked, columns, options)
+    table = table_of(judged, ranked.hits, queries, columns, options)
+    names = [encode(judged.qrels.queries[i]) for i in queries.measured.tolist()]
+    if reference is not None:
+        table = deviations(table, names, columns, reference)
+    out: list[bytes] = []
+    if options.per_query:
+        hits = select_hits(judged.qrels, ranked.hits, queries, options)
+        strings = relstrings(judged.qrels, hits, queries, columns)
+        out += format_queries(table, names, columns, strings, zscores=reference is not None)
+    if options.summary:
+        lines = summary(table, columns, queries, judged, options)
+        out += format_summary(lines, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
+    return b"".join(out)
+
+
+def _columns(options: Options) -> list[Column]:
+    """Return the columns to print; of several errors, raise the one that trec_eval finds first."""
+    measures.select_names(options)
+    check_formats(options)
+    try:
+        return measures.select_columns(options)
+    except Quit:
+        if options.zscores is not None:  # trec_eval then reads all files before it parses parameters
+            _read(options, ignore)
+            read_zscores(options.zscores)
+        raise
+
+
+def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
+    """Return the judgments, and the ranks of judged documents in the run."""
+    if options.qrels.startswith("-") and options.run.startswith("-"):
+        raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
+    judged = read_judgments(source_of(options.qrels), options, cores())
+    return judged, read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
+
+
 class Queries(NamedTuple):
     """The queries to measure, as indices in the order of trec_eval."""
 
@@ -259,48 +301,6 @@ def _zscore(value: float, mean: float | None, deviation: float) -> float:
     if deviation:
         return (value - mean) / deviation
     return 0.0 if value == mean else MISSING
-
-
-def trec_eval(options: Options, report: Report = ignore) -> bytes:
-    """Return the output of trec_eval with these options; raise Quit if trec_eval would fail."""
-    columns = _columns(options)
-    judged, ranked = _read(options, report)
-    reference = read_zscores(options.zscores) if options.zscores is not None else None
-    queries = select_queries(judged, ranked, columns, options)
-    table = table_of(judged, ranked.hits, queries, columns, options)
-    names = [encode(judged.qrels.queries[i]) for i in queries.measured.tolist()]
-    if reference is not None:
-        table = deviations(table, names, columns, reference)
-    out: list[bytes] = []
-    if options.per_query:
-        hits = select_hits(judged.qrels, ranked.hits, queries, options)
-        strings = relstrings(judged.qrels, hits, queries, columns)
-        out += format_queries(table, names, columns, strings, zscores=reference is not None)
-    if options.summary:
-        lines = summary(table, columns, queries, judged, options)
-        out += format_summary(lines, columns, ranked.run_id.encode("latin-1"), zscores=reference is not None)
-    return b"".join(out)
-
-
-def _columns(options: Options) -> list[Column]:
-    """Return the columns to print; of several errors, raise the one that trec_eval finds first."""
-    measures.select_names(options)
-    check_formats(options)
-    try:
-        return measures.select_columns(options)
-    except Quit:
-        if options.zscores is not None:  # trec_eval then reads all files before it parses parameters
-            _read(options, ignore)
-            read_zscores(options.zscores)
-        raise
-
-
-def _read(options: Options, report: Report) -> tuple[JudgmentFile, RankingFile]:
-    """Return the judgments, and the ranks of judged documents in the run."""
-    if options.qrels.startswith("-") and options.run.startswith("-"):
-        raise Quit(UNREADABLE, "standard input can be read only once: give a file for the judgments or for the run")
-    judged = read_judgments(source_of(options.qrels), options, cores())
-    return judged, read_ranking(judged, source_of(options.run), options.compat, options.most, cores(), report)
 
 
 OPTIONS = """\
