@@ -69,6 +69,10 @@ def test_swapped_labels_that_are_not_whole_numbers_are_noticed():
     assert "there are 31 distinct positive labels, and most documents share their scores, of which 4 differ;" in note
     constant = {query: dict.fromkeys(docs, 1.0) for query, docs in scores.items()}
     assert swapped(scores, constant) == []
+    stars = {query: {doc: label / 2 + 0.5 for doc, label in docs.items()} for query, docs in whole_numbers()[0].items()}
+    (note,) = swapped(scores, stars)
+    assert "most labels are not whole numbers, and the scores are half and whole numbers from 0.5 to 2;" in note
+    assert swapped(stars, scores) == swapped(stars, stars | {"new": {"d": 3.5}}) == []
 
 
 RELEVANT = {"q1": {"d1": 1, "d2": 1}, "q2": {"d4": 1}}

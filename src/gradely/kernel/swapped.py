@@ -1,7 +1,7 @@
 """Detects scores and labels that look swapped, since arrays have no names."""
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ def look_swapped(
     >>> real, whole = np.array([0.91, 0.4, 0.13]), np.array([2.0, 1.0, 0.0])
     >>> look_swapped(real, real, np.array([3.0, 0.0, 1.0]))
     'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
+    >>> look_swapped(real, real, np.array([4.5, 2.0, 4.5]))
+    'most labels are not whole numbers, and the scores are half and whole numbers from 2 to 4.5'
     >>> look_swapped(whole, whole[:2], np.array([1.0, 0.0, 0.0]))
     'all scores are 0 or 1'
     >>> look_swapped(np.array([30.0, 17.0, 12.0, 5.0]), np.arange(1.0, 26.0), np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
@@ -40,8 +42,8 @@ def look_swapped(
     if not 1 < distinct <= HIGHEST + 1 or distinct == len(scores) >= RANKED:
         return None
     scale = _scale_of(scores)
-    values = f"whole numbers from {scale[0]} to {scale[1]}" if scale else f"of which {distinct} differ"
-    if scale and are_real(levels):
+    values = scale.text if scale else f"of which {distinct} differ"
+    if scale and are_real(levels / scale.step):
         return f"most labels are not whole numbers, and the scores are {values}"
     if len(levels) > HIGHEST and _share_tied(scores) > 0.5 > _share_tied(labels):
         return f"there are {len(levels):,} distinct positive labels, and most documents share their scores, {values}"
@@ -49,17 +51,32 @@ def look_swapped(
     if scale and beyond:
         share = "the scores are" if distinct == len(scores) else "documents share their scores,"
         return f"{beyond}, and {share} {values}"
-    return BINARY if scale == (0, 1) and len(scores) > 2 else None
+    return BINARY if scale == Scale(0, 1, 1) and len(scores) > 2 else None
 
 
-def _scale_of(scores: npt.NDArray[np.float64]) -> tuple[int, int] | None:
-    """Return the lowest and highest score if all scores are whole numbers of a common scale of labels, else None.
+class Scale(NamedTuple):
+    """A scale of labels: whole numbers, or half stars."""
+
+    low: float
+    high: float
+    step: float
+
+    @property
+    def text(self) -> str:
+        """Say which numbers these are."""
+        kind = "whole numbers" if self.step == 1 else "half and whole numbers"
+        return f"{kind} from {self.low:g} to {self.high:g}"
+
+
+def _scale_of(scores: npt.NDArray[np.float64]) -> Scale | None:
+    """Return the scale of labels that all scores are on, if it is a common one, else None.
 
     Ranks are read as the scores -1, -2, …, and no scale of labels is below 0.
     """
     low, high = float(scores.min()), float(scores.max())
-    whole = low >= LOWEST and 0 <= high <= HIGHEST and bool((scores == np.floor(scores)).all())
-    return (int(low), int(high)) if whole else None
+    if low < LOWEST or not 0 <= high <= HIGHEST:
+        return None
+    return next((Scale(low, high, step) for step in (1.0, 0.5) if not (scores % step).any()), None)
 
 
 def are_real(levels: npt.NDArray[np.float64]) -> bool:
