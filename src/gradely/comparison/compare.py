@@ -452,12 +452,12 @@ def compare(
 ) -> Comparison:
     """Compare runs, {name: run} or paths, or systems, {name: [run, run, …]}, pair by pair or against a baseline.
 
-    With `baseline`, the name of one or more runs, only pairs with a baseline are compared. `test` is t, wilcoxon,
-    randomization, bootstrap, tukey (randomised HSD for all pairs) or max-t (for the pairs that are compared).
-    `correction` is holm (the default), bonferroni, bh or none; tukey and max-t need none. `family` is the set of tests
-    that are corrected together: the pairs of each `measure`, or `all` pairs on all measures. `simultaneous` intervals
-    hold for the whole family at once. `rope` is the equivalence margin of a test of practical equivalence. `resamples`
-    and `seed` apply to tests that draw random samples.
+    With `baseline`, the name of one or more runs, only pairs with a baseline are compared. `test` is "t" (the default),
+    "wilcoxon", "randomization", "bootstrap", "tukey" (randomised HSD for all pairs) or "max-t" (for the pairs that are
+    compared). `correction` is "holm" (the default), "bonferroni", "bh" or "none"; tukey and max-t need none. `family`
+    is the set of tests that are corrected together: the pairs of each "measure", or "all" pairs on all measures.
+    `simultaneous` intervals hold for the whole family at once. `rope` is the equivalence margin of a test of practical
+    equivalence. `resamples` and `seed` apply to tests that draw random samples.
 
     With `holes`, the comparison marks pairs that the labels of unjudged documents could reverse, and reads the runs a
     second time. `by` adds means and differences by segment, in Comparison.segments. With `details`, the data that

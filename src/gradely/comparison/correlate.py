@@ -169,7 +169,7 @@ def correlate(
 ) -> Correlation:
     """Correlate the rankings of runs by several measures.
 
-    `runs` is {name: run} or paths. `topics` is all, or few-high: queries with R(1) >= 10·R(level) and R(level) ≠ 0,
+    `runs` is {name: run} or paths. `topics` is "all", or "few-high": queries with R(1) >= 10·R(level) and R(level) ≠ 0,
     where 1 stands for the lowest level, and `level` is the highest by default. `min_quartile` drops runs below the
     first quartile of AP. `queries` are those of the qrels, or a list, since all runs need the same queries. All other
     options are those of evaluate.

@@ -184,8 +184,8 @@ def plan(
     """Find the smallest difference that the queries can detect, and how many the observed one would need.
 
     This is Sakai's topic-set-size design for a paired t-test, based on the standard deviation of the differences
-    between the runs, {name: run}. `difference` is an additional difference to plan for. `correction` is bonferroni,
-    over the pairs of each measure, or none. All other options are those of compare.
+    between the runs, {name: run}. `difference` is an additional difference to plan for. `correction` is "bonferroni",
+    over the pairs of each measure, or "none". All other options are those of compare.
 
     >>> qrels = {f"q{i}": {"d": 1} for i in range(8)}
     >>> runs = {"a": {q: ["d"] for q in qrels}, "b": {q: ["x", "y", "z"][: i % 4] + ["d"] for i, q in enumerate(qrels)}}

@@ -303,8 +303,8 @@ GradedBy = Literal["score", "rank"]
 def qrels_from_run(run: Any, by: GradedBy | None = None, *, levels: Iterable[int] | None = None) -> Qrels:
     """Return the qrels of a virtual user who would rank as a run does.
 
-    `by` determines the label of a document: its score (the default), or its rank counted from the last, which is n for
-    the best of n documents and 1 for the last. If the lowest score of the run is below 0, all scores are shifted to
+    `by` determines the label of a document: its "score" (the default), or its "rank" counted from the last, which is n
+    for the best of n documents and 1 for the last. If the lowest score of the run is below 0, all scores are shifted to
     make it 0, and a note says so. `levels` are depths to grade by instead: [10, 25, 50] gives 3 to the top 10, 2 to the
     rest of the top 25, 1 to the rest of the top 50 and 0 to all others. Tied documents all have the last of their
     ranks, so the top 10 never has more than 10 documents. `run` may have any type that read_run accepts.

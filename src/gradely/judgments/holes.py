@@ -429,8 +429,8 @@ def holes(
     `runs` are {name: run} or paths. `labels` are the labels that an unjudged document may have, by default all labels
     of the qrels; `top` allows all numbers from 0 to this one. Unjudged documents down to `depth` in the ranking of any
     run may have any of these labels, the same in all runs; the others count as not relevant. The default depth is the
-    cut-off of the measure, or 100 without one. The other parameters are those of evaluate, but ties may not be best or
-    worst, whose order would depend on the labels.
+    cut-off of the measure, or 100 without one. The other parameters are those of evaluate, but `ties` may not be "best"
+    or "worst", whose order would depend on the labels.
     """
     policy, only = split_queries(queries)
     settings = Settings(
