@@ -11,7 +11,7 @@ from gradely.data.column_roles import ROLES, Names, normalize
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING, are_by_subtopic, are_plain, as_labels, as_scores
 from gradely.data.read.formats import FORMATS, ReadOptions, format_of, open_file, run_name
-from gradely.data.read.responses import describe_failure, results_of
+from gradely.data.read.responses import PLAIN, describe_failure, results_of
 from gradely.data.source import Source, is_folder_or_pattern
 from gradely.data.table import DUPLICATES, Run, Scores, Table
 from gradely.data.uncertain import UncertainQrels, join_columns
@@ -317,7 +317,7 @@ def _refuse(value: Any, kind: str) -> str:
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
         several = "; pass runs by name to evaluate_runs or compare" if kind == "score" else ""
         return f"is a list of {len(value)}: give one, or concatenate the files first, as with cat{several}"
-    if isinstance(value, list | tuple) and value and not isinstance(value[0], str | bytes):
+    if isinstance(value, list | tuple) and value and not isinstance(value[0], PLAIN):
         kind_of = type(value[0]).__name__
         tuples = isinstance(value[0], list | tuple)
         items = f"{kind_of}s, whose values have no names" if tuples else f"objects of type {kind_of}"
