@@ -547,6 +547,11 @@ def test_runs_of_ms_marco(file):
     with pytest.raises(InputError, match=r"3 fields instead of 6.*ranks of MS MARCO, between tabs"):
         values(QRELS, file("blanks.txt", text.replace("\t", " ")))
     assert values(QRELS, file("blank.tsv", text.replace("\n", "\n\n"))) == GRADED
+    quoted = {"q1": {'"d2': 0.9, 'd1"': 0.8}, "q2": {'"d4"': 0.7}}  # without a header, quotes are part of ids
+    path = file(
+        "quotes.tsv", "".join(f"{q}\t{doc}\t{i}\n" for q, docs in quoted.items() for i, doc in enumerate(docs, 1))
+    )
+    assert values({"q1": {'d1"': 1}, "q2": {'"d4"': 1}}, path) == values({"q1": {'d1"': 1}, "q2": {'"d4"': 1}}, quoted)
     from_0 = file(
         "from0.tsv", "".join(f"{q}\t{doc}\t{rank}\n" for q, docs in RUN.items() for rank, doc in enumerate(docs))
     )

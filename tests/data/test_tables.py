@@ -477,7 +477,15 @@ def test_users_keep_their_type_on_the_way_out(library):
     assert text["query"].tolist() == ["1", "2"]
 
 
-def test_a_quote_that_is_never_closed_swallows_no_line_silently(tmp_path):
-    (tmp_path / "run.csv").write_text('query,document,score\nq1,d1,1\nq2,"d2,1\nq3,d3,1\n')
-    with pytest.raises(gradely.InputError, match=r"run\.csv:4: 2 fields instead of 3"):
-        gradely.evaluate({"q1": {"d1": 1}}, tmp_path / "run.csv", ["RR"])
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize(
+    "rows", ['q2,"d2,1\nq3,d3,1\n', 'q2,"d2,1\nq3,d3,1\nq4,"d4,1\n', '"q2,d2,1\nq3,d3,1\n"q4,d4,1\n']
+)
+def test_a_quote_that_is_never_closed_swallows_no_line_silently(rows, delimiter, tmp_path):
+    for header in ("qid,docno,score\n", "query,docid,score\n", "query,docid,rating\n"):  # the last one as of Quepid
+        path = tmp_path / "table.csv"
+        path.write_text((header + "q1,d1,1\n" + rows).replace(",", delimiter))
+        with pytest.raises(
+            InputError, match=r"table\.csv:3: a field begins with a quote, .* so that [23] lines are one"
+        ):
+            gradely.read_qrels(path)

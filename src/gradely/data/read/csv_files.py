@@ -43,6 +43,8 @@ class Layout(NamedTuple):
     document: int
     value: int | None
     sign: int
+    quoted: bool = True
+    """true if quotes enclose fields; otherwise, they are characters like others"""
 
 
 class CsvTable(Table):
@@ -165,11 +167,11 @@ class RankTable(CsvTable):
         """Set the columns; nothing is read yet."""
         Table.__init__(self, source.name, "score", duplicates)
         self.source, self.skip, self.is_quepid = source, 0, False
-        self.layout = Layout(b"\t", width=3, query=0, document=1, value=2, sign=-1)
+        self.layout = Layout(b"\t", width=3, query=0, document=1, value=2, sign=-1, quoted=False)
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield all rows; the first one is not a header."""
-        return _records(self.source, "\t", header=False)
+        return _records(self.source, "\t", header=False, quoted=False)
 
 
 def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
@@ -188,18 +190,41 @@ def _header(source: Source, delimiter: str) -> tuple[list[str], int]:
     return [name.strip() for name in first], skip
 
 
-def _records(source: Source, delimiter: str, *, header: bool = True) -> Iterator[tuple[int, list[str]]]:
+def _records(
+    source: Source, delimiter: str, *, header: bool = True, quoted: bool = True
+) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows below the header that are not blank, with the number of the line on which each ends."""
-    lines = csv.reader(_text_lines(source), delimiter=delimiter)
+    held: list[str] = []
+    """the lines of the row that is being read"""
+
+    def hold() -> Iterator[str]:
+        for line in _text_lines(source):
+            held.append(line)
+            yield line
+
+    lines = csv.reader(hold(), delimiter=delimiter, quoting=csv.QUOTE_MINIMAL if quoted else csv.QUOTE_NONE)
     try:
-        if header:
-            next(lines)
         for row in lines:
-            if row:
+            if len(held) > 1:
+                _check_closed(held, delimiter, f"{source.name}:{lines.line_num - len(held) + 1}")
+            held.clear()
+            if row and not header:
                 yield lines.line_num, row
+            header = False
     except csv.Error as error:
         form = "TSV" if delimiter == "\t" else "CSV"
         raise InputError(f"{source.name}:{lines.line_num}: is not {form}: {error}") from None
+
+
+def _check_closed(lines: list[str], delimiter: str, name: str) -> None:
+    """Raise InputError for a row of several lines that begins with a quote which does not end its field."""
+    try:
+        next(csv.reader(lines, delimiter=delimiter, strict=True))
+    except csv.Error:
+        problem = (
+            f"a field begins with a quote, which no quote at its end closes, so that {len(lines):,} lines are one row"
+        )
+        raise InputError(f"{name}: {problem}; put such a field in quotes, and write its own quotes twice") from None
 
 
 def csv_records(source: Source, delimiter: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -241,7 +266,7 @@ def find_cells(text: Bytes, layout: Layout) -> tuple[Ints, Ints]:
         raise IrregularText  # control characters
     check_utf8(text)
     quote = text == QUOTE
-    quotes = int(np.count_nonzero(quote))
+    quotes = int(np.count_nonzero(quote)) if layout.quoted else 0
     if quotes % 2:
         raise IrregularText  # a quote that is never closed would swallow the lines after it
     edge = (text == ord(layout.delimiter)) | (text == NEWLINE)
