@@ -423,7 +423,11 @@ def test_records_with_several_lists_say_what_to_give(file):
         for arguments in ((QRELS, given), (given, RUN)):
             with pytest.raises(InputError, match=says):
                 values(*arguments)
-    assert values({"q1": {"d1": 1}}, [{"question": "q1", "ctxs": records[0]["ctxs"]}])["q1"]["RR"] == 1.0
+    one = [{"question": "q1", "ctxs": records[0]["ctxs"]}]
+    assert values({"q1": {"d1": 1}}, one)["q1"]["RR"] == 1.0
+    for given in (pd.DataFrame(one), pl.DataFrame(one)):
+        with pytest.raises(InputError, match="'ctxs' holds lists: give "):
+            values(QRELS, given)
 
 
 @pytest.mark.parametrize("library", [pd, pl])
@@ -985,6 +989,11 @@ def test_hive_partitions_are_columns(tmp_path):
         pl.DataFrame({"doc_id": list(docs), "score": list(docs.values())}).write_parquet(folder / "part-0.parquet")
     for path in (tmp_path / "run", str(tmp_path / "run" / "*" / "*.parquet")):
         assert values(QRELS, path) == GRADED
+    nobody = tmp_path / "null" / "query_id=__HIVE_DEFAULT_PARTITION__"
+    nobody.mkdir(parents=True)
+    pl.DataFrame({"doc_id": ["x"], "score": [1.0]}).write_parquet(nobody / "part-0.parquet")
+    with pytest.raises(InputError, match=r"part-0\.parquet: the query_id of its rows is missing; leave this file out"):
+        values(QRELS, tmp_path / "null")
     odd = tmp_path / "run" / "when=7"
     odd.mkdir()
     pl.DataFrame({"doc_id": ["x"], "score": [1.0]}).write_parquet(odd / "part-0.parquet")
@@ -1038,7 +1047,7 @@ TESTED = {
     "ir_measures, generators, any iterable": "test_generators_and_other_iterables_of_records",
     "Hugging Face, `Dataset`": "test_data_sets_of_hugging_face",
     "LlamaIndex, dataset": "test_data_sets_of_llama_index",
-    "ragas, rows": "test_rows_of_ragas_are_qrels_and_run",
+    "ragas, rows and Parquet": "test_rows_of_ragas_are_qrels_and_run",
     "ragas, columns and CSV": "test_columns_of_ragas_are_refused_with_what_to_give",
     "Chroma, response": "test_responses_of_chroma_have_no_queries",
     "results in ranked order, without scores": "test_results_in_order_without_scores",

@@ -76,9 +76,18 @@ def _is_json_lines(source: Source) -> bool:
 
 
 def _open_parquet(source: Source, options: ReadOptions) -> Scores:
-    from gradely.data.read.frames import ParquetTable
+    from gradely.data.read.frames import ParquetTable, parquet_rows
 
-    return ParquetTable(source, options.kind, options.columns, options.duplicates)
+    try:
+        return ParquetTable(source, options.kind, options.columns, options.duplicates)
+    except InputError:
+        from gradely.data.read.exports import is_ragas, read_export
+
+        rows = [*parquet_rows(source)] if is_ragas(next(parquet_rows(source), None)) else []
+        exported = read_export(rows, options.kind, source.name, options.duplicates)
+        if exported is None:
+            raise
+        return exported
 
 
 def _open_letor(source: Source, options: ReadOptions) -> Scores:

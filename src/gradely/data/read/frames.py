@@ -197,6 +197,10 @@ def _sample_of(file: Any) -> Cells:
     return {} if first is None else _sample(first, names)
 
 
+NO_PARTITION = "__HIVE_DEFAULT_PARTITION__"
+"""what Hive, Spark and others write into the name of a folder for rows without a value"""
+
+
 def parquet_files(source: Source) -> list[Source]:
     """Return the Parquet files in a folder and its subfolders, the files of a pattern, or the one file, by name.
 
@@ -306,6 +310,8 @@ class ParquetTable(PartedTable):
                 for batch in file.iter_batches(ROWS, columns=[name for name in self.roles.names if name not in absent]):
                     table = pa.Table.from_batches([batch])
                     for name in sorted(absent):
+                        if in_path[name] == NO_PARTITION:
+                            raise InputError(f"{source.name}: the {name} of its rows is missing; leave this file out")
                         table = table.append_column(name, pa.repeat(in_path[name], len(batch)))
                     table = table.select(self.roles.names)
                     yield table if table.schema.types == types.types else self._cast(table, types, source)
