@@ -176,14 +176,34 @@ class Table(NamedTuple):
         return [[plain] * len(self.header), *rows]
 
 
-def show_number(number: float, digits: int = 4) -> str:
-    """Return a number with this many decimals, or in scientific notation if it is very large; zero has no sign.
+def show_number(number: float, digits: int = 4, sign: str = "-") -> str:
+    """Return a number with this many decimals, or in scientific notation if it is very large; zero has no minus.
 
-    >>> show_number(0.25), show_number(-0.00001), show_number(1.23456e20)
-    ('0.2500', '0.0000', '1.2346e+20')
+    With `sign` "+", positive numbers have a sign, too.
+
+    >>> show_number(0.25), show_number(-0.00001), show_number(1.23456e20), show_number(0.25, 2, "+")
+    ('0.2500', '0.0000', '1.2346e+20', '+0.25')
     """
     # from 1e15 on, the decimals of a double lie beyond its 16 significant digits
-    return f"{number:z.{digits}f}" if abs(number) < 1e15 else f"{number:.{digits}e}"
+    return f"{number:{sign}z.{digits}f}" if abs(number) < 1e15 else f"{number:{sign}.{digits}e}"
+
+
+def show_beside(number: float, *limits: float, sign: str = "-") -> str:
+    """Return a number with as many decimals, four or more, as show on which side of each limit it lies.
+
+    >>> show_beside(0.84996, 0.85), show_beside(0.7, 0.85), show_beside(-0.000012, 0.0)
+    ('0.84996', '0.7000', '-0.00001')
+    """
+    digits = 4
+    while digits < 12 and any(_hides(number, digits, limit) for limit in limits):
+        digits += 1
+    return show_number(number, digits, sign)
+
+
+def _hides(number: float, digits: int, limit: float) -> bool:
+    """Return whether a number moves to a limit, or beyond it, with this many decimals."""
+    shown, beyond = round(number, digits) - limit, number - limit
+    return abs(beyond) > 1e-12 and not shown * beyond > 0
 
 
 def plain_cell(cell: Cell) -> str | float | None:
@@ -466,7 +486,7 @@ def format_short(value: float, digits: int | None = None) -> str:
     >>> format_short(0.01), format_short(0.5, 2), format_short(1.0, 2)
     ('.01', '.50', '1.00')
     """
-    text = f"{value:g}" if digits is None else f"{value:.{digits}f}"
+    text = f"{value:g}" if digits is None else show_number(value, digits)
     return text[1:] if text.startswith("0.") else text
 
 

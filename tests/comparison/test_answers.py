@@ -239,6 +239,10 @@ def test_the_order_of_names_does_not_make_another_verdict():
     turned = first[:, [1, 0, 2]]
     text = summary(pairwise(np.stack([first, turned])))
     assert text.endswith("; both are better than c. The same holds by RR.")
+    nearly = np.array(
+        [[0.1, 0.3, 0.2], [0.2, 0.2, 0.1], [0.3, 0.1, 0.2]]
+    )  # 0.1 + 0.2 + 0.3 is more than 0.3 + 0.2 + 0.1
+    assert summary(pairwise(np.stack([nearly, nearly[:, [1, 0, 2]]]))).endswith(". The same holds by RR.")
     beaten = np.column_stack([runs_at(0.5), runs_at(0.2, 0.21, seed=7)])
     assert "The same holds by RR" in summary(pairwise(np.stack([beaten, beaten[:, [0, 2, 1]]])))
     same = np.stack([np.full((20, 2), 0.3), runs_at(0.5, 0.5)])

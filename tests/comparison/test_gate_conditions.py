@@ -11,7 +11,7 @@ from scipy import stats
 
 import gradely
 from gradely.cli.main import run as cli
-from gradely.comparison.verdicts import Case, show_against
+from gradely.comparison.verdicts import Case, Floor, show_against
 from tests.comparison.test_suite import SUITE, differences, iterate, ranked, write
 
 QRELS = {f"q{i}": {"d": 1} for i in range(12)}
@@ -86,7 +86,8 @@ def test_conditions_that_make_no_sense_are_refused(options, message):
 
 @pytest.mark.parametrize(("value", "floor"), [(0.8499999, 0.85), (0.85 - 1e-9, 0.85), (0.3, 0.85), (0.9, 0.85)])
 def test_what_is_printed_is_on_the_same_side_of_the_floor(value, floor):
-    assert (float(show_against(value, floor).split(",")[0]) < floor) == (value < floor)
+    text = show_against(Floor("AP", value, floor, failed=value < floor))
+    assert (float(text.split(",")[0].removeprefix("AP ")) < floor) == (value < floor)
 
 
 def test_junit_has_a_case_for_each_measure_and_floor(demo, capsys):

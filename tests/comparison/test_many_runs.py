@@ -244,6 +244,15 @@ def test_a_query_policy_that_is_not_theirs_is_refused(demo, work):
         work("qrels.txt", DEMO, ["AP"], queries="both")
 
 
+def test_very_large_means_are_ranked_like_others():
+    """Rounded to 12 decimals they overflowed, and all runs tied: τ of a measure with itself was 0."""
+    ranks = [["d", "x"], ["x", "d"], ["x", "y", "d"]]
+    found = gradely.correlate(
+        {"q": {"d": 1e300}}, {f"r{i}": {"q": docs} for i, docs in enumerate(ranks)}, ["DCG", "RR"]
+    )
+    assert found.tau.tolist() == [[1.0, 1.0], [1.0, 1.0]]
+
+
 def test_pools_give_one_line_per_measure(demo):
     found, again = (
         gradely.pools("qrels.txt", DEMO, ["AP", "nDCG"], rates=[1.0, 0.2], repeat=4, seed=3) for _ in range(2)

@@ -80,6 +80,11 @@ def test_a_pair_without_spread_or_difference_has_no_plan():
         level.rows[0].queries_needed is None
         and "takes more queries than anybody can judge (95 % interval 11 or more)." in level.summary()
     )
+    for scale, says in (
+        (1e20, "is 5.0655e+19; detecting their observed difference, +5.0000e+18,"),
+        (1e-4, "+0.000005,"),
+    ):
+        assert says in plan_pairs(pairwise(scale * column(0.3, -0.1, 0.2, -0.2)), None, 0.8, "none").summary()
     alone = plan_pairs(pairwise(column(0.1)), None, 0.8, "none")
     assert alone.rows == [] and "at least 2 runs and 2 queries" in alone.summary()
     assert len(alone.to_frame("polars")) == 0 and "detectable" not in str(alone)

@@ -8,7 +8,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from gradely.comparison.charts import altair, squares, style
-from gradely.comparison.kendall import DIGITS, SCALE, correlate_both, correlations, defined_or_none, meaning, tally
+from gradely.comparison.kendall import (
+    DIGITS,
+    SCALE,
+    correlate_both,
+    correlations,
+    defined_or_none,
+    meaning,
+    round_means,
+    tally,
+)
 from gradely.comparison.records import Records
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
@@ -399,7 +408,7 @@ class Draws(NamedTuple):
         """Return the means of the selected runs over the selected queries, rounded to detect ties."""
         queries = self.selection.queries
         weights = self.stacked.weights(queries)
-        return np.round(np.average(values[self.selection.runs][:, queries], axis=1, weights=weights), DIGITS)
+        return round_means(np.average(values[self.selection.runs][:, queries], axis=1, weights=weights))
 
 
 MOST_DRAWS = 1_000_000

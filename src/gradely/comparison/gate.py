@@ -67,7 +67,7 @@ from gradely.settings import (
     Undecided,
     check_choice,
 )
-from gradely.tables import Cell, Table, count_of, format_p, render
+from gradely.tables import Cell, Table, count_of, format_p, render, show_number
 
 VERSION = 1
 """the version of the file format"""
@@ -862,7 +862,7 @@ def _beyond(pairwise: Pairwise, limits: dict[str, float]) -> Floats:
 def _note_power(changes: list[Change], queries: int, pairwise: Pairwise, coarse: Bools) -> list[Note]:
     """Note the smallest detectable drops of undecided measures, except those that no test could show."""
     sizes = [
-        f"{c.measure} {'more than is possible' if c.detectable is None else f'{c.detectable:.4f}'}"
+        f"{c.measure} {'more than is possible' if c.detectable is None else show_number(c.detectable)}"
         for c, shows_none in zip(changes, coarse.tolist(), strict=True)
         if c.verdict == "undecided" and c.low is not None and not shows_none
     ]

@@ -49,7 +49,7 @@ def kendall(x: Any, y: Any) -> float:
     >>> kendall([1, 2, 3, 4], [1, 2, 4, 3]) == 4 / 6, kendall([1, 2, 2], [1, 2, 3]) == 2 / math.sqrt(2 * 3)
     (True, True)
     """
-    x, y = (np.round(np.asarray(values, np.float64), DIGITS) for values in (x, y))
+    x, y = (round_means(np.asarray(values, np.float64)) for values in (x, y))
     above, _, fixed, _ = _count_agreements(x, y)
     untied, of_reference = float(np.sum(above)), float(np.sum(_count_agreements(y, x)[0]))
     # a pair that does not tie by x adds 1 to the agreements if it is in the same order, ½ if it ties by y
@@ -102,6 +102,16 @@ def _count_agreements(x: Floats, y: Floats) -> tuple[Ints, Ints, Floats, Floats]
     return t, n, fixed, beside
 
 
+def round_means(means: Floats) -> Floats:
+    """Return means rounded to DIGITS decimals, and very large ones, which have none, as they are.
+
+    >>> round_means(np.array([0.1 + 0.2, 1e300])).tolist()
+    [0.3, 1e+300]
+    """
+    rounds = np.abs(means) < 1e15
+    return np.where(rounds, np.round(np.where(rounds, means, 0.0), DIGITS), means)
+
+
 def correlate_both(x: Any, y: Any) -> tuple[float, float]:
     """Return τ and τ_AP; both are NaN if all runs tie in one of the rankings."""
     tau = kendall(x, y)
@@ -110,7 +120,7 @@ def correlate_both(x: Any, y: Any) -> tuple[float, float]:
 
 def correlations(means: Floats) -> tuple[Floats, Floats]:
     """Return the matrices of τ and τ_AP between all columns of [runs, measures]."""
-    columns = np.round(means, DIGITS).T
+    columns = round_means(means).T
     pairs = np.asarray([[correlate_both(x, y) for y in columns] for x in columns])
     pairs[np.abs(pairs) < 10.0**-DIGITS] = 0.0  # where rounding leaves less than 0, a table would show -0.000
     return pairs[:, :, 0], pairs[:, :, 1]

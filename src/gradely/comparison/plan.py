@@ -31,7 +31,7 @@ from gradely.settings import (
     check_choice,
     is_number,
 )
-from gradely.tables import Cell, Table, count_of, typed_frame
+from gradely.tables import Cell, Table, count_of, show_beside, typed_frame
 
 POWER = 0.8
 """the conventional power of studies (Cohen 1988)"""
@@ -119,17 +119,18 @@ class Plan(Result):
             return "Nothing can be planned: that takes at least 2 runs and 2 queries."
         row = self.rows[0]
         pair, queries = f"{row.first} and {row.second}", count_of(self.queries, "query")
+        apart = show_beside(row.difference, 0.0, sign="+")
         if row.deviation == 0:
-            same = "have the same value" if row.difference == 0 else f"differ by the same, {row.difference:+z.4f},"
+            same = "have the same value" if row.difference == 0 else f"differ by the same, {apart},"
             return f"By {row.measure}, {pair} {same} on every query: nothing can be planned."
         found = (
             f"{queries} cannot detect any difference between {pair} with power {self.power:g}"
             if row.detectable is None
             else f"the smallest difference between {pair} that {queries} can detect with power {self.power:g} is "
-            f"{row.detectable:.4f}"
+            f"{show_beside(row.detectable, 0.0)}"
         )
         needed = self._say_needed(row.queries_needed, row.needed_low, row.needed_high)
-        parts = [found, f"detecting their observed difference, {row.difference:+z.4f}, takes {needed}"]
+        parts = [found, f"detecting their observed difference, {apart}, takes {needed}"]
         if self.difference is not None:
             needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
             parts.append(

@@ -10,7 +10,7 @@ from gradely.comparison.pairwise import Matrix, Pairwise
 from gradely.comparison.tests import CORRECTIONS, DIGITS, DRAWN, FEWEST_DRAWN, SIMULTANEOUS, TESTS, lacks_spread
 from gradely.data.ids import Ints
 from gradely.evaluation.notes import Note, note_names
-from gradely.tables import count_of, format_p, format_short
+from gradely.tables import count_of, format_p, format_short, show_beside
 
 LONGEST = 60
 """longer names of baselines are truncated in captions"""
@@ -254,6 +254,7 @@ class Answer:
         self.pairwise, self.measure = pairwise, measure
         self.design, self.names, self.means = pairwise.design, pairwise.names, pairwise.means[measure]
         self.matrix = Matrix.of(pairwise, measure)
+        self.below = np.round(self.means.max() - self.means, DIGITS)  # rounding errors do not order runs
         self.beats = self.matrix.significant & (self.matrix.direction > 0)
 
     def sentence(self) -> str:
@@ -270,7 +271,7 @@ class Answer:
         return self._describe_best()
 
     def _name_highest(self) -> str:
-        highest = np.flatnonzero(np.round(self.means.max() - self.means, DIGITS) == 0).tolist()
+        highest = np.flatnonzero(self.below == 0).tolist()
         if len(highest) == 1:
             return f"{self._list(highest)} has the highest mean"
         return f"{self._list(highest)} have the {'same' if len(highest) == len(self.names) else 'highest'} mean"
@@ -293,7 +294,7 @@ class Answer:
 
     def _split(self) -> tuple[int, list[int], list[int], list[int]]:
         """Return the run with the highest mean, its peers, those it beats, and those that beat it by signed ranks."""
-        top, *others = sorted(range(len(self.names)), key=lambda i: (-self.means[i], self.names[i]))
+        top, *others = sorted(range(len(self.names)), key=lambda i: (self.below[i], self.names[i]))
         rest, above = [i for i in others if self.beats[top, i]], [i for i in others if self.beats[i, top]]
         return top, [i for i in others if i not in rest and i not in above], rest, above
 
@@ -352,7 +353,7 @@ class Answer:
             return f", though the means are equal or {wrong}"
         if round(abs(apart), DIGITS) == 0:
             return ", though their means are equal"
-        return f", though its mean is {wrong} by {format_short(abs(apart), 4)}"
+        return f", though its mean is {wrong} by {show_beside(abs(apart), 0.0).removeprefix('0')}"
 
     def _say_alike(self, group: list[int]) -> str:
         """Return that the first run of a group cannot be told apart from the others, or is equivalent to them."""

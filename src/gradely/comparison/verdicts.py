@@ -12,7 +12,7 @@ from gradely.evaluation.notes import SAME
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse
 from gradely.settings import Undecided, check_choice
-from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, typed_frame
+from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, show_beside, typed_frame
 
 UNDECIDED = ("pass", "fail")
 """the possible results for an undecided run"""
@@ -149,7 +149,7 @@ class Verdicts(Result):
 
     def _tell(self, change: Change) -> str:
         """Return the change of one measure, and the reason for its verdict."""
-        size = f"{abs(change.drop):.4f}"
+        size = show_beside(change.drop, change.limit, 0.0).removeprefix("-")
         how = "shows no drop" if abs(change.drop) <= SAME else f"{'fell' if change.drop > 0 else 'rose'} by {size}"
         moved = f"{change.measure} {how}"
         if change.verdict == "undecided":
@@ -168,7 +168,7 @@ class Verdicts(Result):
         below = [floor for floor in self.floors if floor.failed]
         if not below:
             return f"{self.names[0]} is not below {'its floor' if len(self.floors) == 1 else 'any of its floors'}"
-        told = ", ".join(f"{floor.measure} {show_against(floor.value, floor.floor)}" for floor in below)
+        told = ", ".join(map(show_against, below))
         return f"{self.names[0]} is below {'its floor' if len(below) == 1 else 'its floors'}: {told}"
 
     def _say_conditions(self) -> str:
@@ -271,7 +271,7 @@ class Verdicts(Result):
                 Case(
                     f"{floor.measure} is at least {floor.floor:g}",
                     "below" if floor.failed else "not below",
-                    f"{floor.measure} {show_against(floor.value, floor.floor)}",
+                    show_against(floor),
                     floor.failed,
                 )
                 for floor in self.floors
@@ -319,16 +319,9 @@ class Verdicts(Result):
         return f'<?xml version="1.0" encoding="UTF-8"?>\n{ET.tostring(root, encoding="unicode")}\n'
 
 
-def show_against(value: float, floor: float) -> str:
-    """Return a value and its floor, with enough digits to tell them apart.
-
-    >>> show_against(0.84996, 0.85), show_against(0.7, 0.85)
-    ('0.84996, the floor is 0.85', '0.7000, the floor is 0.85')
-    """
-    digits = 4
-    while digits < 15 and (round(value, digits) < floor) != (value < floor):
-        digits += 1
-    return f"{value:.{digits}f}, the floor is {floor:g}"
+def show_against(floor: Floor) -> str:
+    """Return a mean and its floor, with enough digits to tell them apart."""
+    return f"{floor.measure} {show_beside(floor.value, floor.floor)}, the floor is {floor.floor:g}"
 
 
 def _show_verdict(change: Change) -> str:
