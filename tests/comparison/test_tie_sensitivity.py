@@ -15,17 +15,15 @@ from gradely.data import Run, open_run
 from gradely.data.demo import collection
 from gradely.data.locate import locate
 from gradely.data.tie_counts import (
-    DetailsObserver,
     add_ties,
     count_run,
     count_tied_part,
     count_ties,
-    describe_run,
     sample_scores,
     stored_as,
     to_half,
-    top_depth,
 )
+from gradely.data.tops import DetailsObserver, describe_run, top_depth
 from gradely.evaluation.result import MOST
 from gradely.settings import Settings
 from tests.comparison.test_compare import FILES, RUNS

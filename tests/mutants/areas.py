@@ -13,7 +13,7 @@ AREAS = {
     "planning": area(comparison="plan"),
     "gates": area(comparison="gate verdicts suite_gate"),
     "systems": area(comparison="correlate kendall groups estimates random_effects suite"),
-    "ties": area(comparison="ties", data="tie_counts"),
+    "ties": area(comparison="ties", data="tie_counts tops"),
     "formulas": area(kernel="families ties compositions gains", relevance="*", measures="*"),
     "arrays": area(kernel="*", evaluation="arrays"),
     "trec_eval": area(trec_eval="*"),

@@ -201,7 +201,7 @@ def test_what_the_page_has_no_room_for_is_said(monkeypatch):
     qrels = {f"q{i}": {"a": 1, "b": i % 3} for i in range(50)}
     runs = {name: {query: [name, "b"] for query in qrels} for name in ("a", "x")}
     monkeypatch.setattr(data, "VALUES", 2 * 10)
-    monkeypatch.setattr("gradely.data.tie_counts.ENTRIES", 10)
+    monkeypatch.setattr("gradely.data.tops.ENTRIES", 10)
     small = gradely.compare(qrels, runs, ["AP"]).to_html()
     assert "Of 50 queries, this page shows the 10 on which runs differ most." in small
     assert "There are too many rankings to show them here" in small

@@ -27,7 +27,7 @@ from gradely.comparison.tests import RESAMPLES
 from gradely.data import open_run
 from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
-from gradely.data.tie_counts import describe_run, top_depth
+from gradely.data.tops import describe_run, top_depth
 from gradely.errors import DataError, clip
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.label_bounds import bound_some

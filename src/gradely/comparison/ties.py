@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from gradely.data.column_roles import Names
 from gradely.data.selection import read_selected, split_queries
-from gradely.data.tie_counts import RunDetails, TieCounts
+from gradely.data.tie_counts import TieCounts
+from gradely.data.tops import RunDetails
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import MOST, Result, Section

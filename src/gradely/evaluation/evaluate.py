@@ -31,7 +31,7 @@ from gradely.tables import Table, box, bullets, count_of, grid, heading, to_fram
 
 if TYPE_CHECKING:
     from gradely.data.texts import Texts
-    from gradely.data.tie_counts import RunDetails
+    from gradely.data.tops import RunDetails
     from gradely.evaluation.by_query import QueryScores
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
@@ -423,7 +423,7 @@ def evaluate_run(
 
     observer = None
     if depth is not None:
-        from gradely.data.tie_counts import DetailsObserver, describe_run
+        from gradely.data.tops import DetailsObserver, describe_run
 
         observer = DetailsObserver(depth)
     hits = locate(qrels, ranking, ranked_by, workers, report, observer)

@@ -25,7 +25,7 @@ from gradely.measures.names import fit_all
 from gradely.settings import Settings, TiePolicy
 
 if TYPE_CHECKING:
-    from gradely.data.tie_counts import RunDetails
+    from gradely.data.tops import RunDetails
 
 
 @dataclass(eq=False, repr=False)

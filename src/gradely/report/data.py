@@ -12,7 +12,7 @@ from gradely.comparison.tests import Pairs, count_wins, differences, effect_size
 from gradely.comparison.ties import RunTies, run_ties
 from gradely.data import Hits, Qrels
 from gradely.data.ids import Floats
-from gradely.data.tie_counts import Top, top_depth
+from gradely.data.tops import Top, top_depth
 from gradely.evaluation.scores import means
 from gradely.evaluation.values import Evaluation
 from gradely.measures.names import parse_all
