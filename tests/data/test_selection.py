@@ -50,6 +50,15 @@ def test_exclude_takes_tables_and_says_how_many(tmp_path):
             assert "3 of 7 documents were excluded from the rankings" in [note.text for note in scores.notes]
 
 
+@pytest.mark.parametrize("exclude", [["x"], {"1": "x"}, "run"])
+def test_what_cannot_be_excluded_is_refused_by_this_name(tmp_path, monkeypatch, exclude):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "run").write_text("1 Q0 x 1 0.5 t\n")
+    with pytest.raises((DataError, InputError), match=r"^exclude: .*; give {query: \[documents\]} or a table") as error:
+        gradely.evaluate(QRELS, RUN, ["RR"], exclude=exclude)
+    assert "QRELS RUN" not in str(error.value) and "qrels:" not in str(error.value)
+
+
 def test_only_some_queries_count():
     scores = gradely.evaluate(QRELS, RUN, ["RR"], queries=["3", "1"])
     assert scores.per_query() == {"1": {"RR": 0.5}, "3": {"RR": 1 / 3}}

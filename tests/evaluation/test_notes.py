@@ -59,6 +59,26 @@ def test_a_range_of_which_no_digit_is_printed_is_left_out():
 
 
 @pytest.mark.parametrize(
+    ("exclude", "says"),
+    [
+        ({"q": ["x"], "r": ["a"]}, ""),
+        (
+            {"Q": ["a"]},
+            ": its queries, such as 'Q', are not among the judged ones, such as 'q'; possible reason: upper and",
+        ),
+        (
+            {"r": ["a"]},
+            ": its queries, such as 'r', are not among the judged ones, such as 'q'; they do not look alike",
+        ),
+    ],
+)
+def test_nothing_to_exclude_is_noted(exclude, says):
+    """Items of the training data with ids of another type stayed in the rankings, without a note."""
+    (text,) = texts_of(gradely.evaluate({"q": {"c": 1}}, {"q": ["a", "b", "c"]}, ["AP"], exclude=exclude), "excluded")
+    assert text.startswith(f"no document of exclude is in the rankings, so nothing was excluded{says}")
+
+
+@pytest.mark.parametrize(
     ("documents", "says"),
     [
         (["a"], "1 of 3 documents was excluded from the rankings"),

@@ -87,10 +87,22 @@ def select(
     if segments is not None:
         qrels.segments = _check_common(segments, qrels, "by")
     if exclude is not None:
-        qrels.excluded = read_qrels(exclude, columns={"label": None}, duplicates="first")
+        qrels.excluded = _read_excluded(exclude)
     if exclude_self:
         qrels.excluded = _add_self(qrels)
     return qrels if weights is None else _weigh(qrels, _check_common(weights, qrels, "weights"))
+
+
+def _read_excluded(exclude: Any) -> Qrels:
+    """Return the documents to exclude, by query; errors say that they are meant."""
+    try:
+        excluded = read_qrels(exclude, columns={"label": None}, duplicates="first")
+    except (InputError, DataError) as error:  # whose message speaks of qrels
+        problem = str(error).removeprefix("qrels: ").partition("; this looks like a run")[0]
+        raise type(error)(f"exclude: {problem}; give {{query: [documents]}} or a table of both") from None
+    if not isinstance(exclude, Qrels | str | os.PathLike):
+        excluded.name = "exclude"
+    return excluded
 
 
 def _check_common(values: Mapping[str, T], qrels: Qrels, option: str) -> Mapping[str, T]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from gradely.data import Qrels
-from gradely.data.alike import OF_SOME_QUERIES, find_alike
+from gradely.data.alike import OF_SOME_QUERIES, compare_ids, find_alike
 from gradely.data.hits import EXAMPLES
 from gradely.data.ids import Bools, Ints
 from gradely.data.uncertain import UncertainQrels
@@ -283,14 +283,26 @@ def _describe_thresholds(qrels: Qrels, measures: Mapping[str, Measure]) -> str |
 
 def _note_excluded(evaluation: "Evaluation") -> list[Note]:
     """Return a note with the number of documents that were excluded from the rankings."""
-    excluded = evaluation.hits.excluded
+    excluded, given = evaluation.hits.excluded, evaluation.qrels.excluded
     if not excluded:
-        return []
+        nothing = "" if given is None or evaluation.settings.exclude_self else _describe_idle(given, evaluation.qrels)
+        return [Note("excluded", 0, evaluation.hits.documents, nothing)] if nothing else []
     before = evaluation.hits.documents + excluded
     were = "was" if excluded == 1 else "were"
     why = "; exclude_self drops those with the id of their query" if evaluation.settings.exclude_self else ""
     text = f"{excluded:,} of {count_of(before, 'document')} {were} excluded from the rankings{why}"
     return [Note("excluded", excluded, before, text)]
+
+
+def _describe_idle(excluded: Qrels, qrels: Qrels) -> str:
+    """Return a sentence about documents to exclude of which no ranking has one, and about queries without a match."""
+    nothing = f"no document of {excluded.name} is in the rankings, so nothing was excluded"
+    if not excluded.queries or any(query in qrels.index for query in excluded.queries):
+        return nothing
+    theirs, ours, reason = compare_ids(excluded.queries, qrels.queries)
+    return (
+        f"{nothing}: its queries, such as {clip(theirs)}, are not among the judged ones, such as {clip(ours)}{reason}"
+    )
 
 
 def _note_uncertain(qrels: Qrels) -> list[Note]:
