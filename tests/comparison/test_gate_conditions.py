@@ -240,7 +240,7 @@ def test_collections_that_lack_a_system_are_named_by_the_gate():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("d", "a"), "no system 'd' in this suite."),
+        (("d", "a"), "no system 'd' in this suite"),
         (("a", "a"), "a is both the new system and the baseline"),
         (("a",), "give a baseline to compare with, or floors"),
     ],
@@ -300,15 +300,15 @@ def test_a_team_gates_a_suite_with_one_command(files, capsys):
     ("arguments", "message"),
     [
         ([], "name the new system: gradely gate --suite data/suite.toml NEW"),
-        (["x", "c"], "with --suite, a gate takes only one system, NEW; found also c"),
-        (["c", "--save", "x.json"], "--save is not for a --suite"),
-        (["c", "--test", "wilcoxon"], "--test is not for a --suite"),
-        (["c", "--only", "x.txt"], "--only is not for a --suite"),
+        (["x", "c"], "with --suite, a gate takes only one system, NEW; also found c"),
+        (["c", "--save", "x.json"], "--save does not apply to a --suite"),
+        (["c", "--test", "wilcoxon"], "--test does not apply to a --suite"),
+        (["c", "--only", "x.txt"], "--only does not apply to a --suite"),
         (
             ["c", "--feature", "1", "--feature", "2"],
             "give one --feature: in a suite, a system has one run in each file",
         ),
-        (["d"], "no system 'd' in this suite."),
+        (["d"], "no system 'd' in this suite"),
         (["c", "--junit", "data/v.a.run"], "data/v.a.run: cannot be written: it is one of the input files"),
     ],
 )

@@ -382,15 +382,15 @@ def test_the_command_takes_groups(files, capsys):
         (["--group", "a=bm25.*.run"], "there is only one system, a: name another --group, or a run, to compare with"),
         (
             ["--group", "a=bm25.*.run", "--group", "b=./bm25.1.run"],
-            "./bm25.1.run: belongs to both a and b; a run can belong to only one system",
+            "./bm25.1.run: belongs to both a and b; name each run once, in RUNS or in a --group",
         ),
         (
             ["--group", "a=bm25.*.run", "bm25.1.run"],
-            "bm25.1.run: belongs to both a and bm25.1; a run can belong to only one system",
+            "bm25.1.run: belongs to both a and bm25.1; name each run once, in RUNS or in a --group",
         ),
         (
             ["--group", "a=bm25.*.run", "--group", "a=bm25.1.run"],
-            "bm25.1.run: belongs to a twice; a run can belong to only one system",
+            "bm25.1.run: belongs to a twice; name each run once, in RUNS or in a --group",
         ),
         (
             ["--group", "dense.1=bm25.*.run", "dense.1.run"],

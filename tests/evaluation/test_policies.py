@@ -428,14 +428,14 @@ def test_the_record_of_a_gate_has_the_policies(folder, capfd):
     for changed, says in (
         ([o for o in policies if o != "--exclude-self"], "saved with exclude_self True, not False"),
         ([*policies[:1], *policies[3:]], "saved with empty 'one', not 'zero'"),
-        ([*policies[:3], *policies[5:]], "saved with other weights of queries"),
+        ([*policies[:3], *policies[5:]], "saved with different query weights"),
         (["--document-pattern", "^(.)", *policies], "saved with document_pattern None, not '^(.)'"),
     ):
         assert cli(["gate", "q", "r", *changed, "--baseline", "kept.json"]) == 2
         assert says in capfd.readouterr().err
     (folder / "w.csv").write_text("query,weight\nq1,1\nq2,2\nq3,6\n")
     assert cli(["gate", "q", "r", *policies, "--baseline", "kept.json"]) == 2
-    assert "saved with other weights of queries" in capfd.readouterr().err
+    assert "saved with different query weights" in capfd.readouterr().err
 
 
 def test_a_gate_decides_by_weighted_drops():

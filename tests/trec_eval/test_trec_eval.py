@@ -630,8 +630,9 @@ def test_a_query_of_fewer_groups_takes_none_of_the_next(trec_eval):
 def test_help_is_in_columns(capfdbinary):
     assert run(["trec_eval", "-h"]) == 0
     lines = capfdbinary.readouterr().out.decode().splitlines()
-    named = [(line, line.split()[0]) for line in lines if line.startswith(" ") and line.split()[0] in ABOUT]
-    assert len(named) == len(ABOUT) and len({line.index(ABOUT[name]) for line, name in named}) == 1
+    named = [(line, line.split()[0]) for line in lines if line[1:2].isalnum() and line.split()[0] in ABOUT]
+    starts = {line.index(f"  {' '.join(ABOUT[name].split()[:3])}") for line, name in named}
+    assert len(named) == len(ABOUT) and len(starts) == 1 and max(map(len, lines)) <= 80
 
 
 NAMES = st.sampled_from(

@@ -138,7 +138,7 @@ def find_groups(groups: tuple[str, ...], runs: tuple[str, ...]) -> dict[str, lis
         file = os.path.realpath(path)
         if file in owner:
             where = f"both {owner[file]} and {system}" if owner[file] != system else f"{system} twice"
-            raise InputError(f"{path}: belongs to {where}; a run can belong to only one system")
+            raise InputError(f"{path}: belongs to {where}; name each run once, in RUNS or in a --group")
         owner[file] = system
     if len(systems) < 2:
         raise InputError(

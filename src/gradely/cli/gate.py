@@ -169,7 +169,7 @@ def gate_on_runs(
     """Compare two runs, or one run with its floors; without either, save the scores of the run, and return None."""
     if context.args:
         hint = f"; did you mean --baseline {context.args[0]}?" if baseline is None and len(context.args) == 1 else ""
-        raise click.UsageError(f"a gate takes only one run, NEW; found also {' '.join(context.args)}{hint}", context)
+        raise click.UsageError(f"a gate takes only one run, NEW; also found {' '.join(context.args)}{hint}", context)
     _source, earlier = find_saved(baseline)  # the source is held, since it may be a pipe
     files.check(context, baseline if earlier else None)
     floors = read_floors(minimum)
@@ -239,10 +239,10 @@ def gate_on_suite(
         if given and parameter.name not in SUITED:
             instead = ": keep the runs of a system that passed, and list them in FILE as the baseline"
             hint = instead if parameter.name == "save" else ""
-            raise click.UsageError(f"{parameter.opts[0]} is not for a --suite{hint}", context)
+            raise click.UsageError(f"{parameter.opts[0]} does not apply to a --suite{hint}", context)
     if more is not None:
         told = f"; the qrels are those of {listed}, so give NEW alone"
-        raise click.UsageError(f"with --suite, a gate takes only one system, NEW; found also {more}{told}", context)
+        raise click.UsageError(f"with --suite, a gate takes only one system, NEW; also found {more}{told}", context)
     file = read_suite(listed)
     files.check(context, inputs=files_of(file))
     check_output(output.path, inputs=files_of(file))

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import signal
 import sys
 from contextlib import suppress
@@ -169,7 +170,7 @@ def run(arguments: list[str]) -> int:
     except OSError as error:
         return fail(f"{error.filename or 'input or output'}: {error.strerror or error}")
     except GradelyError as error:  # anything else is a bug and shows its traceback
-        return fail(str(error))
+        return fail(re.sub(r"(?<=\w)\.$", "", str(error)))  # no line ends in a period
     return result if isinstance(result, int) else 0
 
 

@@ -152,7 +152,7 @@ class SavedScores(Result):
             if saved[key] != value:
                 raise DataError(f"{self.path}: saved with {key} {saved[key]!r}, not {value!r}: {AGAIN}")
         if not _agree(self.weights_by_query(), new.weights_by_query()):
-            raise DataError(f"{self.path}: saved with {'other' if self.weights else 'no'} weights of queries: {AGAIN}")
+            raise DataError(f"{self.path}: saved with {'different' if self.weights else 'no'} query weights: {AGAIN}")
         if self.judgments != new.judgments:
             raise DataError(f"{self.path}: saved with different judgments: {AGAIN}")
         if (self.judge is None) != (new.judge is None):
@@ -339,7 +339,9 @@ def read_saved(source: Source) -> SavedScores:
             judge=judge,
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"{path}: broken saved scores ({type(error).__name__}: {error}): save them again") from None
+        raise InputError(
+            f"{path}: the saved scores are corrupt ({type(error).__name__}: {error}): save them again"
+        ) from None
 
 
 def _agree(one: dict[str, float], other: dict[str, float]) -> bool:

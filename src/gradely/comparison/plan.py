@@ -182,7 +182,7 @@ def plan(
     empty: EmptyPolicy = "zero",
     weights: Any = None,
 ) -> Plan:
-    """Find the smallest difference that the queries can detect, and how many the observed one would need.
+    """Find the smallest difference that the queries can detect, and how many queries the observed one would need.
 
     This is Sakai's topic-set-size design for a paired t-test, based on the standard deviation of the differences
     between the runs, {name: run}. `difference` is an additional difference to plan for. `correction` is "bonferroni",

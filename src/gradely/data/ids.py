@@ -249,7 +249,7 @@ def _check_utf8(text: Bytes, name: str) -> None:
             text.tobytes().decode()
         except UnicodeDecodeError as error:
             excerpt = text[max(0, error.start - 20) : error.start + 20].tobytes()
-            raise DataError(f"{name}: an id is not UTF-8 text: {excerpt!r}; decode ids before") from None
+            raise DataError(f"{name}: an id is not UTF-8 text: {excerpt!r}; decode the ids first") from None
 
 
 def _from_dictionary(array: Any, name: str) -> Ids:

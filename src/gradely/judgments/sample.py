@@ -86,7 +86,7 @@ def sample(
     exclude: Any = None,
     exclude_self: bool = False,
 ) -> QuerySample:
-    """Draw `n` queries for people to judge from the judge's qrels; the result does not depend on input order.
+    """Draw `n` queries of the judge's qrels for people to judge; the result does not depend on input order.
 
     With `by`, {query: segment}, each segment gets a number of queries in proportion to its size, and at least five.
     With runs, the documents in the top `depth` of any run, or tied with such a document, are listed for people to

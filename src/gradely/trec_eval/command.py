@@ -309,7 +309,7 @@ OPTIONS = """\
  -c  --complete_rel_info_wanted      average over all judged queries; those that are not in the run count as 0
  -n  --nosummary                     do not print the values over all queries
  -l  --level_for_rel LEVEL           the lowest relevant label; 1 by default
- -J  --Judged_docs_only              drop unjudged documents first
+ -J  --Judged_docs_only              drop unjudged documents before evaluation
  -M  --Max_retrieved_per_topic MOST  keep at most this many documents per query, best first
  -N  --Number_docs_in_coll SIZE      number of documents in the collection, for utility
  -Z  --Zscore FILE                   print z-scores; FILE has lines `query measure mean deviation`
@@ -371,6 +371,17 @@ def help_text(options: Options) -> str:
     """Return the help: the options, and a line about each selected measure, or all."""
     names = select_names(options) if options.measures else list(TABLE)
     width = max(map(len, names))
-    about = [f" {name:<{width}}  {ABOUT[name]}" for name in names]
-    notes = "`gradely measures NAME` explains a measure of gradely.\n"
-    return f"Usage: {USAGE_LINE}\n\n{OPTIONS}\n" + "\n".join(about) + f"\n\n{notes}"
+    parts = [
+        _wrap([f"Usage: {USAGE_LINE}"], len("Usage: ")),
+        _wrap(OPTIONS.splitlines(), OPTIONS.index("also print")),
+        _wrap([f" {name:<{width}}  {ABOUT[name]}" for name in names], width + 3),
+        "`gradely measures NAME` explains a measure of gradely.\n",
+    ]
+    return "\n\n".join(parts)
+
+
+def _wrap(lines: list[str], indent: int) -> str:
+    """Return lines wrapped at 80 columns, as the help of other commands is."""
+    from textwrap import fill
+
+    return "\n".join(fill(line, 80, subsequent_indent=" " * indent, break_on_hyphens=False) for line in lines)
