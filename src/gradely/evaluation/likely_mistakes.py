@@ -6,7 +6,7 @@ Each is reported in a sentence that says what was found and what to type. Nothin
 import os
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
-from itertools import islice, takewhile
+from itertools import islice, takewhile, tee
 from math import isnan, nan
 from typing import Any
 
@@ -33,7 +33,8 @@ COMPARED = 10_000
 
 def find_mistakes(qrels: Qrels, run: Run, hits: Hits, *, same: bool = False) -> list[str]:
     """Return a sentence for each likely mistake; `same` is true if qrels and run were given as the same object."""
-    low_is_best = describe_distances(run) or describe_ranks(run)
+    rows, again = tee(_first_rows(run.scores))  # read one by one, since mostly a few suffice
+    low_is_best = describe_distances(run, rows) or describe_ranks(run, again)
     sentences = (describe_swap(qrels, run, hits), low_is_best, describe_same(qrels, run, same=same))
     return [sentence for sentence in sentences if sentence]
 
@@ -143,13 +144,13 @@ def _first_numbers(scores: Scores) -> Floats | Collection[float]:
     return () if isinstance(ranking, Ranked) else ranking.values()
 
 
-def describe_distances(run: Run) -> str | None:
+def describe_distances(run: Run, rows: Iterable[FirstRow]) -> str | None:
     """Return a sentence if a rank column, or the order of a list, gives low scores the first ranks, else None.
 
     Only the first rows are examined; usually, two of them suffice.
     """
     queries, before = set[str](), None
-    for query, rank, score in _first_rows(run.scores):
+    for query, rank, score in rows:
         if isnan(rank):
             return None
         if before is not None and query == before[0]:
@@ -167,13 +168,13 @@ def describe_distances(run: Run) -> str | None:
     return f"{run.name}: {text}; if these are distances, negate them"
 
 
-def describe_ranks(run: Run) -> str | None:
+def describe_ranks(run: Run, rows: Iterable[FirstRow]) -> str | None:
     """Return a sentence if the scores of the first queries count up from 0 or 1 in the order of the rows, else None.
 
     A single query, or very few documents, may have such scores by chance. Mostly, the first score suffices.
     """
     queries, most, place, before = 0, 0, 0, None
-    for query, _, score in _first_rows(run.scores):
+    for query, _, score in rows:
         if query != before:
             before, queries, place = query, queries + 1, 0
             first = score
