@@ -727,6 +727,18 @@ def test_the_command_needs_no_runs(files, capfd):
     assert capfd.readouterr().out.rstrip("\n") == str(gradely.judges(judged))
 
 
+def test_texts_of_queries_are_merged_in_a_table(tmp_path, capfd):
+    book = tmp_path / "book.csv"
+    book.write_text('query,docid,ann,Bob B\nred shoes,d 1,2,1\n"boots, red",d2,0,\n')
+    arguments = ["judges", "--qrels", str(book), "--merge", "mean", "-o"]
+    assert run([*arguments, str(tmp_path / "merged.qrels")]) == 2
+    assert "does not support ids with blanks: write CSV, as with -o merged.csv" in capfd.readouterr().err
+    for name in ("merged.csv", "merged.tsv"):
+        assert run([*arguments, str(tmp_path / name)]) == 0
+        merged = gradely.read_qrels(tmp_path / name)
+        assert merged.labels("red shoes") == {"d 1": 1.5} and merged.labels("boots, red") == {"d2": 0.0}
+
+
 def test_the_command_merges_and_fills(files, capfd, tmp_path):
     judged, _ = files
     arguments = ["judges", "--qrels", "a.qrels", "--qrels", "b.qrels", "--qrels", "c.qrels"]
@@ -752,7 +764,7 @@ def test_the_command_merges_and_fills(files, capfd, tmp_path):
             ["--qrels", "a.qrels", "--qrels", "b.qrels", "-o", "x.qrels"],
             "x.qrels: use --merge or --fill to write qrels",
         ),
-        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.csv"], "in TREC format"),
+        (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "x.json"], "or -o merged.csv"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--merge", "mean", "-o", "a.qrels"], "are the same file"),
         (["--qrels", "a.qrels", "--qrels", "none.qrels"], "none.qrels: no such file"),
         (["--qrels", "a.qrels", "--qrels", "b.qrels", "--fill", "z"], "no judge 'z'. The judges are a and b"),

@@ -16,9 +16,11 @@ from gradely.data.read.judges import judge_names, read_judges
 from gradely.data.selection import read_queries
 from gradely.errors import GradelyError
 from gradely.judgments.judges import Judges, judges
-from gradely.judgments.merge import WAYS, to_trec
+from gradely.judgments.merge import WAYS, to_table, to_trec
 from gradely.report.page import check_installed
-from gradely.tables import count_of
+from gradely.tables import count_of, to_delimited
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 @options.command("judges")
@@ -40,7 +42,7 @@ from gradely.tables import count_of
     "--merge",
     "how",
     type=click.Choice(WAYS),
-    help="Merge the labels of all judges, and write qrels in TREC format to -o.",
+    help="Merge the labels of all judges, and write qrels to -o: merged.qrels in TREC format, or merged.csv.",
 )
 @click.option(
     "--fill",
@@ -111,8 +113,8 @@ def _example(files: tuple[str, ...]) -> str:
 def check_ending(output: OutputOptions, *, merged: bool) -> None:
     """Refuse a file whose extension does not fit its content."""
     is_qrels = str(output.path).endswith(".qrels")
-    if merged and output.form != "table":
-        raise click.UsageError("merged qrels are written in TREC format: -o merged.qrels")
+    if merged and output.form not in ("table", *DELIMITERS):
+        raise click.UsageError("merged qrels are written in TREC format or as CSV: -o merged.qrels or -o merged.csv")
     if is_qrels and not merged:
         raise click.UsageError(f"{output.path}: use --merge or --fill to write qrels")
 
@@ -120,6 +122,7 @@ def check_ending(output: OutputOptions, *, merged: bool) -> None:
 def write_merged(found: Judges, how: str | None, fill: str | None, output: OutputOptions) -> None:
     """Write the merged qrels, and their notes to standard error."""
     merged = found.merge(how, fill)  # type: ignore[arg-type]  # click has checked it
-    write(to_trec(merged), output.path)
+    delimiter = DELIMITERS.get(output.form)
+    write(to_trec(merged) if delimiter is None else to_delimited(to_table(merged), delimiter), output.path)
     told = [f"{count_of(len(merged.grade), 'judgment')} of {count_of(len(merged), 'query')}", *merged.notes]
     say_beside(told)

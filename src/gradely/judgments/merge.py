@@ -13,10 +13,10 @@ import numpy as np
 from gradely.data import Qrels, read_qrels
 from gradely.data.ids import Bools, Floats
 from gradely.data.uncertain import UncertainQrels
-from gradely.errors import DataError
+from gradely.errors import DataError, clip
 from gradely.evaluation.several_qrels import SeveralQrels
 from gradely.settings import check_choice
-from gradely.tables import count_of
+from gradely.tables import Table, count_of
 
 WAYS = ("mean", "median", "majority")
 
@@ -82,14 +82,21 @@ def _merge(labels: Floats, given: Bools, how: str | None, judges: int) -> tuple[
 
 
 def to_trec(qrels: Qrels) -> str:
-    """Return the qrels in TREC format; refuse ids with blanks, which it does not support."""
+    """Return the qrels in TREC format; refuse ids with blanks, such as texts, which need a table."""
     lines = []
     for query in qrels.queries:
         for doc, label in qrels.labels(query).items():
             if len(f"{query} {doc}".split()) != 2:
-                raise DataError(f"query {query!r}, document {doc!r}: TREC format does not support ids with blanks")
+                problem = "TREC format does not support ids with blanks: write CSV, as with -o merged.csv"
+                raise DataError(f"query {clip(query)}, document {clip(doc)}: {problem}")
             lines.append(f"{query} 0 {doc} {label:.17g}\n")
     return "".join(lines)
+
+
+def to_table(qrels: Qrels) -> Table:
+    """Return the qrels as a table of query, document and label."""
+    rows = [(query, doc, label) for query in qrels.queries for doc, label in qrels.labels(query).items()]
+    return Table(["query_id", "doc_id", "label"], rows)
 
 
 def label_shares(raters: Mapping[str, Any] | Iterable[Any]) -> Qrels:
