@@ -117,6 +117,15 @@ def test_a_gate_has_the_same_outcomes_as_without_a_judge(new, limit, verdict):
     assert found.verdict == verdict and found.passed == (verdict != "worse")
 
 
+@pytest.mark.parametrize(("judge", "kinds"), [({"x": 1}, []), ({}, ["spreadless"])])
+def test_a_gate_says_what_is_tested_where_only_human_labels_do_not_vary(judge, kinds):
+    """Six people's queries fall by 1/2 each. With a judge who finds other drops, t is defined, and p comes from it."""
+    labels = {f"q{i}": {"d": 1} | (judge if i % 3 == 0 else {}) for i in range(20)}
+    old, new = (dict.fromkeys(labels, docs) for docs in (["d", "x"], ["x", "d"]))
+    made = gradely.gate({query: {"d": 1} for query in list(labels)[:6]}, new, old, ["RR"], judge=labels)
+    assert made.verdict == "worse" and [note.kind for note in made.notes] == kinds
+
+
 def test_the_record_keeps_the_judge(tmp_path):
     kept = gradely.keep_scores(HUMAN, RUNS["b"], MEASURES, judge=LLM)
     (tmp_path / "old.json").write_text(kept.text())

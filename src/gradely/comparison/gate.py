@@ -21,6 +21,7 @@ from gradely.comparison.sentences import note_tests
 from gradely.comparison.student import t_upper
 from gradely.comparison.tests import (
     ALONE,
+    BY_SPREAD,
     CORRECTIONS,
     DRAWN,
     RESAMPLES,
@@ -38,6 +39,7 @@ from gradely.comparison.verdicts import (
     check_one_sided,
     hold_against_floors,
     judge_change,
+    note_constant,
     settle_limits,
 )
 from gradely.data import Qrels
@@ -683,7 +685,7 @@ def decide(
         *_note_left_out(new, old, queries),
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes if _is_news(note, new)),
-        *_note_tests(pairwise, limits, judged=with_judge),
+        *_note_tests(pairwise, limits, changes, judged=with_judge),
         *_note_power(changes, len(queries), pairwise, _find_coarse(pairwise, limits, judged=with_judge)[1]),
     ]
     return Gate(changes, pairwise, queries, new, strict, undecided, notes, judged)
@@ -819,11 +821,12 @@ def _what_it_takes(
     return detectable, needed and max(needed, least)
 
 
-def _note_tests(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -> list[Note]:
+def _note_tests(pairwise: Pairwise, limits: dict[str, float], changes: list[Change], *, judged: bool) -> list[Note]:
     """Return notes on tests that are not performed, are replaced, or can never be significant."""
-    notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few", "spreadless")]
+    notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few")]
     if pairwise.values.shape[1] < 2:
         return notes
+    notes += note_constant(changes) if pairwise.test in BY_SPREAD else []
     least, coarse = _find_coarse(pairwise, limits, judged=judged)
     count = int(np.count_nonzero(coarse))
     p = format_p(least[coarse].min(initial=1.0), pairwise.design.alpha)

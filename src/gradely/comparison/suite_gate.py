@@ -19,6 +19,7 @@ from gradely.comparison.verdicts import (
     check_one_sided,
     hold_against_floors,
     judge_change,
+    note_constant,
     settle_limits,
 )
 from gradely.errors import DataError, clip, did_you_mean
@@ -164,7 +165,7 @@ def gate_suite(
         raise DataError(f"{new} and {baseline} have no collection of more than one query in common")
     changes = _changes(suite, new, baseline, limits, both, strict=strict, undecided=undecided)
     combined = [suite.combined(baseline, new, measure) for measure in limits]
-    notes = [*_note_few(len(both)), *_note_constant(changes), *note_alike(combined), *notes]
+    notes = [*_note_few(len(both)), *note_constant(changes), *note_alike(combined), *notes]
     return SuiteGate(changes, held, suite, new, baseline, strict, undecided, both, notes)
 
 
@@ -191,16 +192,6 @@ def _note_few(count: int) -> list[Note]:
         2: "there are only two collections, so t has one degree of freedom: hardly anything can be shown",
     }
     return [Note("few", count, count, texts[count])] if count in texts else []
-
-
-def _note_constant(changes: Sequence[Change]) -> list[Note]:
-    """Note measures by which nothing varies, so that there is no t."""
-    count = sum(change.low is None and change.verdict != "same" for change in changes)
-    text = (
-        f"by {count:,} of {count_of(len(changes), 'measure')} the drop is the same on every query, and t is undefined: "
-        "p comes from the exact randomization test"
-    )
-    return [Note("spreadless", count, len(changes), text)] if count else []
 
 
 def _changes(

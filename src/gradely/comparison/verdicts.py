@@ -8,11 +8,22 @@ from gradely.comparison.pairwise import in_points, largest_differences
 from gradely.comparison.sentences import format_signed, list_names
 from gradely.data.texts import Texts
 from gradely.errors import DataError
-from gradely.evaluation.notes import SAME
+from gradely.evaluation.notes import SAME, Note
 from gradely.evaluation.result import Result, Section
 from gradely.measures.names import MeasureLike, parse
 from gradely.settings import Undecided, check_choice
-from gradely.tables import Cell, PValue, Table, escape_markdown, format_p, plain_line, render, show_beside, typed_frame
+from gradely.tables import (
+    Cell,
+    PValue,
+    Table,
+    count_of,
+    escape_markdown,
+    format_p,
+    plain_line,
+    render,
+    show_beside,
+    typed_frame,
+)
 
 UNDECIDED = ("pass", "fail")
 """the possible results for an undecided run"""
@@ -345,6 +356,16 @@ def judge_change(change: Change, alpha: float, *, differs: bool, strict: bool, u
         verdict = "worse" if exceeds else "not worse"
     failed = verdict == "worse" or (verdict == "undecided" and (undecided == "fail" or (strict and exceeds)))
     return change._replace(verdict=verdict, failed=failed)
+
+
+def note_constant(changes: Sequence[Change]) -> list[Note]:
+    """Note measures by which nothing varies, so that there is no t."""
+    count = sum(change.low is None and change.verdict != "same" for change in changes)
+    text = (
+        f"by {count:,} of {count_of(len(changes), 'measure')} the drop is the same on every query, and t is undefined: "
+        "p comes from the exact randomization test"
+    )
+    return [Note("spreadless", count, len(changes), text)] if count else []
 
 
 def check_limits(
