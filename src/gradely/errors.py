@@ -102,6 +102,8 @@ def hint_number(value: object) -> str:
 
     >>> hint_number("0,9"), hint_number("relevant"), hint_number("1_0")
     ('; decimals have a point, not a comma', '; write numbers in place of words', '')
+    >>> {hint_number("85%"), hint_number("3/5"), hint_number("4.5 stars")}
+    {'; write a number alone, like 0.85'}
     """
     import re
 
@@ -109,4 +111,6 @@ def hint_number(value: object) -> str:
         return ""
     if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value):
         return "; decimals have a point, not a comma"
+    if re.fullmatch(r"\s*\d+(\.\d+)?\s*(%|/\s*\d+|[^\W\d_]{2,})\s*", value):
+        return "; write a number alone, like 0.85"
     return "; write numbers in place of words" if re.fullmatch(r"[^\W\d_]{2,}", value.strip()) else ""

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_array
 
 import gradely
 from gradely import DataError, as_function, evaluate_arrays, from_arrays
@@ -256,6 +257,8 @@ def test_numbers_that_are_objects_are_numbers():
             evaluate_arrays(np.array([[1, 2.5, found]], object), labels, ["RR"])
     with pytest.raises(DataError, match="labels: a number is too large"):
         evaluate_arrays(scores, [[10**400, 1, 0]], ["RR"])
+    with pytest.raises(DataError, match=r"labels must be numbers; found a csr_array: give its toarray\(\)$"):
+        evaluate_arrays(scores, csr_array([LABELS_OF_ROW]), ["RR"])  # its text has two lines
 
 
 @pytest.mark.parametrize("seed", [-1, 1.5, None, "1"])

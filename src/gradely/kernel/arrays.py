@@ -157,7 +157,8 @@ def _numbers(name: str, values: Any) -> Array:
     if array.dtype.kind in "OUSV":
         for x in array.ravel().tolist():
             if not isinstance(x, Real):
-                raise DataError(f"{name} must be numbers; found {repr(x)[:60]}")
+                dense = f"a {type(x).__name__}: give its toarray()" if hasattr(x, "toarray") else repr(x)[:60]
+                raise DataError(f"{name} must be numbers; found {dense}")
         try:
             return array.astype(np.float64)
         except OverflowError:
