@@ -502,7 +502,7 @@ def test_a_test_that_cannot_be_significant_is_noted(values, design, least, over)
 )
 def test_the_note_on_a_coarse_test_advises_only_what_helps(values, design, advice):
     (note,) = [note for note in note_tests(pairwise(values, **design)) if note.kind == "coarse"]
-    end = note.text.partition("take more ")[2]
+    end = note.text.partition("use more ")[2]
     assert end.startswith(advice) and (len(advice) > 12 or end == advice)
 
 
@@ -512,7 +512,7 @@ def test_the_least_p_value_of_tukey_is_drawn_and_said_to_be_about_so_large():
     tested = pairwise(values, test="tukey")
     assert tested.p[0, 0] < tested.least[0, 0]
     (note,) = note_tests(tested)
-    assert note.text == "the smallest possible p-value, about .062, is not below α: take more queries"
+    assert note.text == "the smallest possible p-value, about .062, is not below α: use more queries"
 
 
 RARELY = np.zeros((30, 2))

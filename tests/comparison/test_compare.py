@@ -108,7 +108,7 @@ def test_many_runs_are_marked_with_numbers():
     found = gradely.compare(qrels, several, ["RR"])
     assert found.letters == {}
     assert found.table().rows[0][1].marks == "29"
-    assert "how many runs" in found.legend()
+    assert "how many other runs" in found.legend()
 
 
 def test_formats_of_marked_numbers():

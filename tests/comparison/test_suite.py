@@ -312,7 +312,7 @@ def test_where_nothing_varies_there_is_no_t_and_it_is_said():
     assert "2 collections are too few" in constant.gate("b", "a").summary()
     kinds = {note.kind: note.text for note in constant.notes}
     assert "the difference is the same on every query" in kinds["spreadless"]
-    assert kinds["coarse"].endswith(": take more queries or collections")
+    assert kinds["coarse"].endswith(": use more queries or collections")
     for limit, queries, says in ((0.0, 3, "3 queries are too few"), (0.5, 6, "it is the limit itself on every query")):
         one = {"qrels": {f"q{i}": {"d": 1} for i in range(queries)}} | {"runs": first["runs"]}
         gate = gradely.suite({"x": one}, ["RR"]).gate("b", "a", max_drop=limit)

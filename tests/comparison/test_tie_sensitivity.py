@@ -103,7 +103,9 @@ def test_the_command(demo, capfd):
     assert cli(["ties", *FILES, "-m", "nDCG@10"]) == 0
     text = capfd.readouterr().out
     assert "whole numbers" in text and "half precision" in text
-    assert "1 of 3 pairs of runs can change places with the order of ties (the first in its worst order, " in text
+    assert (
+        "1 of 3 pairs of runs can change places, depending on the order of ties (the first in its worst order, " in text
+    )
     assert (
         "dense: 75 of 1,200 documents are tied, perhaps only because of how scores were stored: all fit half precision"
         in text
@@ -216,7 +218,10 @@ def test_of_very_many_swaps_the_first_are_shown_and_the_others_counted():
         for i in range(12)
     ]
     text = str(TieSensitivity(runs, ["AP"], Settings(), 1))
-    assert "66 of 66 pairs of runs can change places with the order of ties (the first in its worst order, " in text
+    assert (
+        "66 of 66 pairs of runs can change places, depending on the order of ties (the first in its worst order, "
+        in text
+    )
     assert f"… and {66 - MOST} more; the JSON output has them all" in text and "weighted" not in text
 
 

@@ -165,12 +165,12 @@ def test_notes_say_what_was_left_out_and_what_does_not_fit():
     smaller = {query: dict(list(of.items())[:6]) for query, of in HUMAN.items()}
     notes = [str(note) for note in gradely.estimate(smaller, RUNS, ["AP"], judge=LLM).notes]
     assert any(
-        note.startswith("14 of 14 human-labelled queries have other documents judged by people") for note in notes
+        note.startswith("14 of 14 human-labelled queries have different documents judged by people") for note in notes
     )
     deep = LLM | {query: of for query, of in LLM.items() if query in HUMAN}
     deep = {query: of if query in HUMAN else dict(list(of.items())[:3]) for query, of in deep.items()}
     notes = [str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=deep).notes]
-    assert any("labelled 12 documents per query of the human ones and 3 of the others" in note for note in notes)
+    assert any("labelled 12 documents per human-labelled query and 3 per other query" in note for note in notes)
     same = [str(note) for note in gradely.estimate(HUMAN, RUNS, ["AP"], judge=LLM).notes]
     assert not any("documents" in note for note in same)
 

@@ -96,7 +96,7 @@ def test_a_gate_tests_the_estimated_drop_against_its_limit():
         assert np.isclose(change.p, stats.t.sf((drop.mean[0] - 0.02) / error, freedom))
         assert np.isclose(change.p_not_worse, stats.t.cdf((drop.mean[0] - 0.02) / error, freedom))
         assert np.isclose(change.new, regress(sample_of(change.measure, "a")).mean[0])
-    assert "human labels of 14 queries, a judge's of 40" in found.caption()
+    assert "human labels of 14 queries, a judge's labels of 40" in found.caption()
     some = gradely.gate(HUMAN, RUNS["a"], RUNS["b"], ["AP", "R@12"], judge=LLM, queries=QUERIES[:30])
     assert [change.verdict for change in some.changes] == ["undecided", "same"]
     assert "unlabelled" not in [note.kind for note in some.notes]  # who selects queries is not told of the others

@@ -286,7 +286,7 @@ class Comparison(Result):
             text = f"Raised letters: significantly better than the {kind} with these letters."
             hint = " A ? after a letter: labels of unjudged documents could reverse that difference."
             return text if self.holes is None else text + hint
-        return f"Raised numbers: how many {kind} it is significantly better than."
+        return f"Raised numbers: how many other {kind} each {self.board.subject} is significantly better than."
 
     @property
     def notes(self) -> list[Note]:

@@ -491,7 +491,7 @@ class Gate(Verdicts):
         kind = TESTS[test]
         if self.judged is not None:
             kind = "t-test of the regression estimator from human labels and a judge's"
-            queries = f"human labels of {queries}, a judge's of {self.judged.sizes[1]:,}"
+            queries = f"human labels of {queries}, a judge's labels of {self.judged.sizes[1]:,}"
         return " ".join(
             [
                 self._say_conditions(),

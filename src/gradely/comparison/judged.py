@@ -190,8 +190,8 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
         if len(theirs & its) < ALIKE * len(theirs | its):
             apart.append(query)
     text = (
-        f"{{have}} other documents judged by people than by the judge (less than {ALIKE:.0%} in common), so that the "
-        "values by both say less about each other"
+        f"{{have}} different documents judged by people and by the judge (less than {ALIKE:.0%} in common), so their "
+        "values say less about each other"
     )
     notes = note_names("pools", len(apart), len(human), "human-labelled query", text, apart)
     chosen = np.array([query in human.index for query in judge.queries])
@@ -201,7 +201,7 @@ def _note_pools(human: Qrels, judge: Qrels) -> list[Note]:
     if 1 / UNLIKE <= inside / outside <= UNLIKE:
         return notes
     text = (
-        f"the judge labelled {inside:.0f} documents per query of the human ones and {outside:.0f} of the others; an "
+        f"the judge labelled {inside:.0f} documents per human-labelled query and {outside:.0f} per other query; an "
         "estimate assumes that it labelled all queries in the same way"
     )
     return [*notes, Note("pools", int(chosen.sum()), len(judge), text)]
@@ -220,7 +220,7 @@ def _note_copies(human: Qrels, judge: Qrels) -> list[Note]:
         return []
     text = (
         f"the judge gives the same label as people to all {len(pairs):,} documents that both judged; if its labels are "
-        "copies of theirs, it seems better than it is"
+        "copies of theirs, the judge seems better than it is"
     )
     return [Note("copies", len(pairs), len(pairs), text)]
 

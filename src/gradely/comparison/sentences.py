@@ -179,7 +179,7 @@ def _note_coarse(pairwise: Pairwise) -> list[Note]:
     about = "about " if pairwise.test == "tukey" and not by_draws else ""  # it is not enumerated, but drawn
     p = format_p(least[coarse].min(), alpha)
     text = (
-        f"the smallest possible p-value, {about}{p}, is not below α{lifted}: take more {advice}"
+        f"the smallest possible p-value, {about}{p}, is not below α{lifted}: use more {advice}"
         if count == tests
         else f"in {count:,} of {count_of(tests, 'test')} p cannot get below α{lifted}, however clear the difference: "
         "the runs differ on too few queries"

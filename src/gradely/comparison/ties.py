@@ -77,7 +77,7 @@ class TieSensitivity(Result):
         pairs = len({frozenset((swap.first, swap.second)) for swap in self.swaps})
         of_runs = f"{pairs:,} of {count_of(comb(len(self.runs), 2), 'pair')} of runs"
         orders = "the first in its worst order, the second in its best"
-        return f"{of_runs} can change places with the order of ties ({orders})"
+        return f"{of_runs} can change places, depending on the order of ties ({orders})"
 
     @property
     def notes(self) -> list[Note]:
@@ -132,7 +132,7 @@ class TieSensitivity(Result):
         above: list[Section] = [self.runs_table(), self.orders_table()]
         swaps = self.swaps_table()
         if not swaps.rows:
-            return [*above, "No pair of runs can change places with the order of ties."]
+            return [*above, "No pair of runs can change places, whatever the order of ties."]
         rest = len(swaps.rows) - MOST
         more = f"… and {rest:,} more; the JSON output has them all" if rest > 0 else ""
         return [*above, f"{self.count_swaps()}:", swaps._replace(rows=swaps.rows[:MOST], more=more)]
