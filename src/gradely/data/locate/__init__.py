@@ -138,12 +138,12 @@ def find_in_dicts(qrels: Qrels, run: Run, settings: Settings) -> Hits:
     parts = [
         _find_in_rankings(qrels, run, at, rankings, retrieved, settings) for at, rankings in _chunks(qrels, run, common)
     ]
-    parts = parts or [(np.zeros(0, np.int64),) * (5 if settings.breaks_ties else 4)]
-    columns = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
-    query, row, above, tied, *place = columns
+    parts = parts or [(np.zeros(0, np.int64),) * 5]
+    query, row, above, tied, place = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
     others = [query for query in run.scores if query not in index]
     unjudged = Unjudged.of(others, settings, qrels.names_left_out) if others else Unjudged()
-    return Hits(query, row, above, tied, place[0] if place else None, retrieved, answered, unjudged)
+    placed = place if settings.breaks_ties else None
+    return Hits(query, row, above, tied, placed, retrieved, answered, unjudged)
 
 
 def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[Ranking]]]:
@@ -163,9 +163,9 @@ def _chunks(qrels: Qrels, run: Run, common: Ints) -> Iterator[tuple[Ints, list[R
 def _find_in_rankings(
     qrels: Qrels, run: Run, at: Ints, rankings: list[Ranking], retrieved: Ints, settings: Settings
 ) -> tuple[Ints, ...]:
-    """Return query, row, above, tied and, if ties are broken, place of each hit of some queries.
+    """Return query, row, above, tied and place of each hit of some queries, and set the lengths of their rankings.
 
-    The lengths of their rankings are recorded.
+    If ties are not broken, place is above.
     """
     size = np.fromiter(map(len, rankings), np.int64, len(rankings))
     retrieved[at] = size
@@ -176,16 +176,16 @@ def _find_in_rankings(
     scores, mine = settings.round(scores), settings.round(mine)
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
-    if not settings.breaks_ties:
-        return at[which], row, above, tied
-    place = above.copy()
-    for here in _sort_by_ranking(which, tied > 1):
-        i = int(which[here[0]])
-        part = slice(start[i], start[i] + size[i])
-        docs = [qrels.docs[j] for j in row[here].tolist()]
-        place[here] += places_among_tied(
-            settings, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here]
-        )
+    place = above
+    if settings.breaks_ties:
+        place = above.copy()
+        for here in _sort_by_ranking(which, tied > 1):
+            i = int(which[here[0]])
+            part = slice(start[i], start[i] + size[i])
+            docs = [qrels.docs[j] for j in row[here].tolist()]
+            place[here] += places_among_tied(
+                settings, qrels.queries[at[i]], list(rankings[i]), scores[part], docs, mine[here]
+            )
     return at[which], row, above, tied, place
 
 
