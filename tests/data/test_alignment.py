@@ -9,7 +9,7 @@ import pytest
 
 import gradely
 from gradely import DataError
-from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, open_run, table, tie_counts
+from gradely.data import Blocks, Hits, Qrels, columns, ids, locate, open_run, table, tops
 from gradely.data import source as sources
 from gradely.data.columns import earliest_alike
 from gradely.data.ids import PAD, Ids
@@ -61,7 +61,7 @@ def test_rows_are_read_on_as_many_threads_as_there_are_cores_unless_said():
 def test_lines_of_a_small_file_are_shown_to_whoever_observes_them(tmp_path, monkeypatch):
     monkeypatch.setattr(sources, "SMALL", 1 << 12)
     (tmp_path / "run").write_text("".join(f"{query} Q0 {doc} 1 {score} t\n" for query, doc, score in TRIPLES))
-    observer = tie_counts.DetailsObserver(2)
+    observer = tops.DetailsObserver(2)
     hits = locate(gradely.read_qrels(QRELS), open_run(tmp_path / "run"), Settings(), observe=observer)
     assert observer.details(hits).tops == {0: (["y", "d1"], [1, 3]), 1: (["d1", "x"], [2]), 2: (["d5"], [1])}
 
@@ -139,8 +139,8 @@ def test_a_query_of_many_rows_is_read_whatever_the_longest_part(monkeypatch):
 
 
 def test_how_deep_tops_of_rankings_are_kept():
-    assert [tie_counts.top_depth(*sizes) for sizes in [(1, 1), (7500, 1), (7501, 1)]] == [20, 20, 19]
-    assert [tie_counts.top_depth(150_000, 1), tie_counts.top_depth(150_001, 1), tie_counts.top_depth(75_001, 2)] == [
+    assert [tops.top_depth(*sizes) for sizes in [(1, 1), (7500, 1), (7501, 1)]] == [20, 20, 19]
+    assert [tops.top_depth(150_000, 1), tops.top_depth(150_001, 1), tops.top_depth(75_001, 2)] == [
         1,
         0,
         0,
@@ -150,9 +150,9 @@ def test_how_deep_tops_of_rankings_are_kept():
 def test_tops_do_not_hold_what_is_excluded():
     qrels = gradely.read_qrels(QRELS)
     run = Run({"a": {"d1": 3.0, "x": 2.0, "y": 2.0, "z": 1.0}})
-    assert tie_counts.describe_run(qrels, run, 2).tops == {0: (["d1", "x"], [1, 2])}
+    assert tops.describe_run(qrels, run, 2).tops == {0: (["d1", "x"], [1, 2])}
     qrels.excluded = gradely.read_qrels({"a": ["x"]})
-    assert tie_counts.describe_run(qrels, run, 2).tops == {0: (["d1", "y"], [1, 1])}
+    assert tops.describe_run(qrels, run, 2).tops == {0: (["d1", "y"], [1, 1])}
 
 
 # Columns of ids
