@@ -164,7 +164,9 @@ def test_pairs_are_what_the_collections_say():
     top = made.pairs[0]
     low, high = map(format_signed, top.prediction)
     new = f"On a new collection, {top.first} − {top.second} is expected to lie between {low} and {high}"
-    assert made.summary().endswith(f" {new}; it is above 0 on {top.higher} of 5.")
+    assert made.summary().endswith(
+        f" {new} (90 % prediction interval, uncorrected); it is above 0 on {top.higher} of 5."
+    )
 
 
 def test_the_macro_mean_is_the_plain_mean_of_the_means():

@@ -557,7 +557,9 @@ class Suite(Result):
             return []
         low, high = (format_signed(end) for end in pair.prediction)
         new = f"On a new collection, {pair.first} − {pair.second} is expected to lie between {low} and {high}"
-        return [f"{new}; it is above 0 on {pair.higher} of {pair.collections}."]
+        uncorrected = ", uncorrected" if self.pairwise.is_corrected else ""
+        level = f"{100 * (1 - self.design.alpha):g} % prediction interval{uncorrected}"
+        return [f"{new} ({level}); it is above 0 on {pair.higher} of {pair.collections}."]
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the summary, the means by measure, and the pairs."""
