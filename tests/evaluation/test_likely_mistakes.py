@@ -406,6 +406,13 @@ def test_lists_of_results_with_the_lowest_score_first_are_probably_distances(sha
     assert [text.startswith(says) for text in found] == [True] * (far > 0.1)
 
 
+@pytest.mark.parametrize("other", ["x", None, 10**400], ids=["word", "none", "large"])
+def test_scores_that_are_text_are_compared_as_numbers_and_of_other_queries_not_at_all(other):
+    scores = gradely.evaluate({"q": {"a": 1}}, {"q": [("a", "9"), ("b", "10")], "z": [("a", other)]}, ["RR"])
+    assert scores["RR"] == 0.5 and any("if these are distances" in note.text for note in scores.notes)
+    assert gradely.evaluate({"q": {"a": 1}}, {"z": [("a", other)], "q": [("a", "9"), ("b", "1")]}, ["RR"])["RR"] == 1.0
+
+
 @pytest.mark.parametrize("start", [0, 1])
 def test_scores_that_count_up_in_the_given_order_are_probably_ranks(tmp_path, start):
     """{doc: rank for rank, doc in enumerate(ranking, 1)} ranked everything upside down, without a note."""

@@ -4,7 +4,7 @@ Each is reported in a sentence that says what was found and what to type. Nothin
 """
 
 import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice, takewhile, tee
 from math import isnan, nan
@@ -131,7 +131,7 @@ def _first_scores(scores: Scores) -> Floats:
     try:
         labels = _may_be_labels(numbers)  # mostly false, and fast
         return np.fromiter(islice(numbers, SAMPLE if labels else 0), np.float64)
-    except (TypeError, ValueError):  # an invalid score of a query that does not count
+    except (TypeError, ValueError, OverflowError):  # an invalid score of a query that does not count
         return np.zeros(0)
 
 
@@ -194,14 +194,18 @@ def _first_rows(scores: Scores) -> Iterable[FirstRow]:
     """Return the first rows of a table or of dicts; none of engines. Without ranks, as in a dict, these are NaN."""
     if isinstance(scores, Table):
         return scores.first_rows(SAMPLE)
-    if isinstance(scores, LazyScores):
-        return ()
-    rows = (
-        FirstRow(query, rank if isinstance(docs, Listed) else nan, score)
-        for query, docs in scores.items()
-        for rank, score in enumerate(docs.values())
-    )
-    return islice(rows, SAMPLE)
+    return () if isinstance(scores, LazyScores) else islice(_rows_of(scores), SAMPLE)
+
+
+def _rows_of(scores: Mapping[str, Mapping[str, float]]) -> Iterator[FirstRow]:
+    """Yield the rows of dicts, whose scores may be text, up to an invalid score of a query that does not count."""
+    for query, docs in scores.items():
+        for rank, score in enumerate(docs.values()):
+            try:
+                number = float(score)
+            except (TypeError, ValueError, OverflowError):
+                return
+            yield FirstRow(query, rank if isinstance(docs, Listed) else nan, number)
 
 
 def describe_threshold(labels: Floats, levels: Sequence[float], names: list[str]) -> str | None:
