@@ -374,6 +374,8 @@ def test_results_of_clients():
         values(QRELS, {"q1": [Point("d1", name="uri"), Point("d2", name="uri")]})
     with pytest.raises(DataError, match=r"run: an id is \"\('d1', 0\.9\)\"; it must be text or a number"):
         values(QRELS, {"q1": np.array([("d1", 0.9), ("d2", 0.5)], [("document", "U2"), ("score", float)])})
+    with pytest.raises(DataError, match=r"found \"\('d1', 0\.9, 1\)\" in a ranking; give documents or pairs"):
+        values(QRELS, {"q1": [("d1", 0.9, 1), ("d2", 0.5, 2)]})
     ids = [uuid4(), uuid4()]  # which are written as text
     assert gradely.evaluate({"q": {str(ids[1]): 1}}, {"q": ids}, ["RR"])["RR"] == 0.5
 

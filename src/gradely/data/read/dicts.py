@@ -147,6 +147,10 @@ def _split_ranking(
     if ranking and all(isinstance(entry, tuple | list) and len(entry) == 2 for entry in ranking):
         docs, scores = zip(*ranking, strict=True)
         return docs, scores, True
+    for entry in (ranking[0], ranking[-1]) if ranking else ():
+        if isinstance(entry, tuple):
+            problem = f"found {clip(repr(entry))} in a ranking; give documents or pairs (document, score)"
+            raise DataError(f"{name}: query {clip(query)}: {problem}")
     return ranking, range(len(ranking), 0, -1), False
 
 
