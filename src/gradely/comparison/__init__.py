@@ -20,7 +20,6 @@
     gate                gate: whether a new run is worse than an old one; saved scores
     verdicts            verdicts of a gate: drops and limits, means and floors
     plan                plan: detectable differences, and numbers of queries needed
-    records             the base of results that consist of records
     correlate           correlate and pools: rank correlations of measures and of pools
     kendall             Kendall's τ and τ_AP
     overlap             overlap: similarity of runs, without judgments

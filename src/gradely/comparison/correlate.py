@@ -18,7 +18,6 @@ from gradely.comparison.kendall import (
     round_means,
     tally,
 )
-from gradely.comparison.records import Records
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
 from gradely.data.ids import Bools, Floats, Ints
@@ -26,7 +25,7 @@ from gradely.data.selection import name_queries, read_selected
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
-from gradely.evaluation.result import Section
+from gradely.evaluation.result import Records, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.lazy import Chart
 from gradely.measures.ap import AP

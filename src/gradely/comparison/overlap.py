@@ -10,7 +10,6 @@ import numpy as np
 
 from gradely.comparison.charts import altair, squares, style
 from gradely.comparison.kendall import defined_or_none
-from gradely.comparison.records import Records
 from gradely.comparison.similarities import Ranking, Similarity, SimilarityLike, parse_all
 from gradely.data import Run
 from gradely.data.column_roles import Names
@@ -19,7 +18,7 @@ from gradely.data.qrels import values_of
 from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
-from gradely.evaluation.result import Result, Section
+from gradely.evaluation.result import Records, Result, Section
 from gradely.kernel.parameters import is_number
 from gradely.lazy import Chart
 from gradely.settings import DuplicatePolicy, Settings

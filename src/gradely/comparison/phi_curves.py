@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from gradely.comparison.charts import altair, draw, style
-from gradely.comparison.records import Records
 from gradely.data import read_qrels
 from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Records
 from gradely.kernel.arrays import from_arrays
 from gradely.kernel.batch import Batch
 from gradely.lazy import Chart

@@ -13,7 +13,6 @@ from gradely.comparison import populations
 from gradely.comparison.charts import users_chart
 from gradely.comparison.leaderboard import Leaderboard
 from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
-from gradely.comparison.records import Records
 from gradely.comparison.sentences import list_names
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
@@ -22,6 +21,7 @@ from gradely.data.selection import read_selected, split_queries
 from gradely.errors import DataError, MeasureError
 from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
+from gradely.evaluation.result import Records
 from gradely.evaluation.values import fit_to
 from gradely.kernel.arrays import in_order
 from gradely.lazy import Chart
