@@ -464,6 +464,10 @@ def test_opensearch_judgments(file):
     found = {"took": 3, "hits": {"total": {"value": 1}, "hits": [{"_id": "7", "_source": judgments}]}}
     for qrels in (ratings, judgments, found, file("list.json", judgments), file("found.json", found)):
         assert values(qrels, RUN) == GRADED
+    with pytest.raises(
+        InputError, match="is a list of judgments of OpenSearch, which is not a run; give the responses"
+    ):
+        values(QRELS, judgments)
     found["hits"]["hits"] *= 2
     with pytest.raises(InputError, match=r"holds 2 lists of judgments, perhaps of several judges: give the judgmentR"):
         values(found, RUN)
@@ -490,6 +494,8 @@ def test_ratings_of_the_rated_ranking_evaluator(file):
         for content in (start | {"queries": queries}, {"queries": queries}):
             assert values(content, RUN) == values(file("ratings.json", content), RUN) == GRADED
     assert gradely.read_qrels(start | group("q7", by_gain)).queries[:] == ["q7"]
+    with pytest.raises(InputError, match="Rated Ranking Evaluator, which is not a run; give the retrieved documents"):
+        values(QRELS, content)
 
 
 PREDICTIONS = {"mteb_model_meta": {"model_name": "m"}, "default": {"test": RUN}}
@@ -516,6 +522,15 @@ def test_the_split_is_chosen_on_the_command_line(file, capfd):
     assert "--split default/dev" in capfd.readouterr().err
     assert cli(["evaluate", *files, "-m", "RR", "--split", "test", "--format", "csv"]) == 0
     assert capfd.readouterr().out.splitlines()[1] == "run,0.75"
+
+
+@pytest.mark.parametrize("ending", ["json", "jsonl", "txt"])
+def test_exports_in_one_line_may_have_any_name(file, ending):
+    case = {"queries": [{"query": query, "ratings": docs} for query, docs in QRELS.items()]}
+    for qrels in (RANK_EVAL, case, {"queries": {}, "relevant_docs": QRELS}):
+        assert values(file(f"qrels.{ending}", lines([qrels])), RUN) == GRADED
+    for run in (rank_eval_response(), PREDICTIONS):
+        assert values(QRELS, file(f"run.{ending}", lines([run]))) == GRADED
 
 
 def test_results_of_mteb_hold_means(file):

@@ -64,7 +64,7 @@ def _is_json(source: Source) -> bool:
 def _open_json_lines(source: Source, options: ReadOptions) -> Scores:
     from gradely.data.read.json_files import read_json_lines
 
-    return read_json_lines(source, options.kind, options.columns, options.duplicates)
+    return read_json_lines(source, options.kind, options.columns, options.duplicates, options.split)
 
 
 def _is_json_lines(source: Source) -> bool:

@@ -8,7 +8,7 @@ from typing import Any
 from gradely.data.column_roles import SAMPLED, Names, Roles, notes_on, pick_columns
 from gradely.data.columns import to_number
 from gradely.data.read.dicts import as_labels, as_scores
-from gradely.data.read.exports import choose_split, is_ragas, read_export, refuse_response
+from gradely.data.read.exports import choose_split, find_export, is_ragas, read_export, refuse_response
 from gradely.data.read.lines import Collector, Values
 from gradely.data.read.records import (
     Record,
@@ -21,6 +21,7 @@ from gradely.data.read.records import (
     note_partial,
     sample_records,
 )
+from gradely.data.read.responses import results_of
 from gradely.data.source import HEAD, LONGEST_LINE, Source
 from gradely.data.table import Scores, Table
 from gradely.errors import DataError, InputError, clip
@@ -67,12 +68,14 @@ def _reader(kind: str) -> Callable[[Mapping[Any, Any], str], Values]:
     return as_labels if kind == "label" else as_scores
 
 
-def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates: str) -> Scores:
+def read_json_lines(
+    source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None = None
+) -> Table | Scores:
     """Read JSON objects, one per line: {query: {document: number}} or {"query_id": …, "doc_id": …, "score": …}.
 
     Judgments without a label are relevant documents with label 1, if no record has a label.
     """
-    exported = _read_rows(source, kind, duplicates)
+    exported = _read_export(source, kind, columns, duplicates, split)
     if exported is not None:
         return exported
     rows, notes, reader = Collector(source.name, duplicates), list[str](), _reader(kind)
@@ -106,11 +109,18 @@ def read_json_lines(source: Source, kind: str, columns: Names | None, duplicates
     return rows.with_notes([*notes, *note_partial(len(incomplete), source.name)])
 
 
-def _read_rows(source: Source, kind: str, duplicates: str) -> Table | None:
-    """Return rows of ragas as a table, or None for other content, which is detected by its first row."""
+def _read_export(
+    source: Source, kind: str, columns: Names | None, duplicates: str, split: str | None
+) -> Table | Scores | None:
+    """Return the export of another tool, in a single line or as rows of ragas, or None for other content."""
     rows = (parse_json(line.decode(), f"{source.name}:{number}") for number, line in source.lines())
     first = next(rows)
-    return read_export([first, *rows], kind, source.name, duplicates) if is_ragas(first) else None
+    if is_ragas(first):
+        return read_export([first, *rows], kind, source.name, duplicates)
+    if results_of(first) is not None or next(rows, None) is not None:
+        return None
+    known = find_export(first) is not None or choose_split(first, kind, source.name, split) is not first
+    return read_json(source, kind, columns, duplicates, split) if known else None
 
 
 def line_records(
