@@ -923,7 +923,8 @@ def test_frames_and_series_with_ids_in_their_index():
     with pytest.raises(DataError, match=r"query 'q1': found a Series of numbers; give its to_dict\(\)"):
         values(QRELS, by_query)
     assert values(QRELS, {query: series.to_dict() for query, series in by_query.items()}) == GRADED
-    assert values(QRELS, {query: pd.Series([*docs]) for query, docs in RUN.items()}) == GRADED
+    for library in (pd, pl):
+        assert values(QRELS, {query: library.Series([*docs]) for query, docs in RUN.items()}) == GRADED
     for by_frame in ({"q1": frame(RUN, "query_id", "doc_id", "score")}, {"q1": pl.DataFrame({"doc_id": ["d1"]})}):
         for arguments in ((QRELS, by_frame), (by_frame, RUN)):
             several = "; several runs" if arguments[1] is by_frame else "$"

@@ -322,7 +322,8 @@ def _is_table(content: Any) -> bool:
 def _are_tables(content: Any) -> bool:
     """True for a dict of data sets or dataframes, whose iterators yield rows or names of columns."""
     first = next(iter(content.values()), None) if isinstance(content, Mapping) else None
-    return hasattr(first, "to_pandas") or hasattr(first, "columns")
+    series = hasattr(first, "dtype")  # of polars, a list of documents
+    return (hasattr(first, "to_pandas") and not series) or hasattr(first, "columns")
 
 
 def _is_chroma(content: Any) -> bool:
