@@ -67,7 +67,8 @@ def __getattr__(name: str) -> _Any:
     if name == "__all__":
         return list(_homes())
     if name not in _HOMES and (name.startswith("_") or name not in _homes()):
-        raise AttributeError(f"module 'gradely' has no attribute {name!r}")
+        instead = {"report": "; use compare(…).to_html()", "ties": "; use tie_sensitivity"}.get(name, "")
+        raise AttributeError(f"module 'gradely' has no attribute {name!r}{instead}")
     value = getattr(_import_module(f"gradely.{_HOMES.get(name) or _homes()[name]}"), name)
     globals()[name] = value
     return value

@@ -163,7 +163,7 @@ def test_standard_input(monkeypatch, file):
         (
             QRELS,
             [RUN, RUN],
-            r"run: is a list of 2 \{query: \{document: score\}\}: give one, or all by name to evaluate_runs",
+            r"run: is a list of 2 \{query: \{document: score\}\}: give one; evaluate_runs and compare take",
         ),
         ([QRELS], RUN, r"qrels: is a list of 1 \{query: \{document: label\}\}: give one$"),
         (QRELS, [("1", "d1", 0.5)], "is a list of tuples.*give dicts or named tuples"),

@@ -106,6 +106,14 @@ def test_tables_without_a_header(tmp_path, capfd):
         gradely.evaluate(tmp_path / "r.tsv", RUN)
 
 
+@pytest.mark.parametrize(
+    ("command", "function"), [("report", r"compare\(…\)\.to_html\(\)"), ("ties", "tie_sensitivity")]
+)
+def test_a_command_with_another_name_in_python_says_which(command, function):
+    with pytest.raises(AttributeError, match=f"no attribute '{command}'; use {function}"):
+        getattr(gradely, command)
+
+
 def test_a_header_between_blanks_is_no_table(tmp_path):
     """The error told people to write the line that they had written."""
     (tmp_path / "q.txt").write_text("query document label\nq1 a 1\nq2 c 1\n")

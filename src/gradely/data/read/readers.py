@@ -296,6 +296,10 @@ def _refuse_several(runs: Mapping[Any, Any], name: str) -> None:
         )
 
 
+SEVERAL = "; evaluate_runs and compare take {name: run}, and compare also {system: [run, run]}"
+"""what to do with several runs"""
+
+
 def _refuse_list(value: list[Any], kind: str, name: str) -> None:
     """Raise DataError for a list of several runs or qrels, each {query: {document: number}}."""
     first = value[0]
@@ -304,7 +308,7 @@ def _refuse_list(value: list[Any], kind: str, name: str) -> None:
         and all(isinstance(inside, MAPPING) for inside in first.values())
         and are_plain(first)
     ):
-        several = ", or all by name to evaluate_runs or compare" if kind == "score" else ""
+        several = SEVERAL if kind == "score" else ""
         raise DataError(f"{name}: is a list of {len(value):,} {{query: {{document: {kind}}}}}: give one{several}")
 
 
@@ -315,7 +319,7 @@ def _refuse(value: Any, kind: str) -> str:
         give = "records, or a file that holds the text" if path is None else f"its path, {path!r}"
         return f"is an open file: give {give}"
     if isinstance(value, list | tuple) and value and all(isinstance(one, str | os.PathLike | Qrels) for one in value):
-        several = "; pass runs by name to evaluate_runs or compare" if kind == "score" else ""
+        several = SEVERAL if kind == "score" else ""
         return f"is a list of {len(value)}: give one, or concatenate the files first, as with cat{several}"
     if isinstance(value, list | tuple) and value and not isinstance(value[0], PLAIN):
         kind_of = type(value[0]).__name__
