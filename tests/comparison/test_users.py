@@ -343,6 +343,23 @@ def test_intervals_hold_95_percent_of_1000_draws_and_of_very_many_runs_skip_popu
     assert calls == [(-(-5995 // step), (1000, len(qrels)), {len(qrels)})]
 
 
+@pytest.mark.parametrize(
+    ("second", "shares"),
+    [
+        ([0.8985, 0.9985], ["less than 0.2 %", "more than 0.2 %"]),  # it said "less than less than 1 %"
+        ([0.5, 0.1004], ["less than 99.9 %", "more than 99.9 %"]),
+        ([0.5, 0.5], ["less than 50 %", "more than 50 %"]),
+    ],
+)
+def test_shares_at_which_runs_change_places_are_told_apart_from_none_and_all(second, shares):
+    """eGAP is linear: the line from 0.9 to 0.1 crosses one from a to b at (0.9 - a) / (0.8 + b - a)."""
+    table = np.zeros((2, 2, 1, 2))
+    table[1, 1, 0], table[0, 0, 0] = zip([0.9, 0.1], second, strict=True)
+    found = UserRegions(["one", "two"], [1.0, 2.0], ["q"], Parts(table, np.ones((2, 1)), "eGAP"), "eGAP", 0, [])
+    for text, share in zip(found.sentences(), shares, strict=True):
+        assert f"of whom {share} are content" in text
+
+
 def test_the_sentence_of_each_change_of_places_has_its_interval():
     qrels, runs = collection(2, seed=3, runs=6)
     found = gradely.users(qrels, runs)

@@ -185,8 +185,7 @@ class UserRegions(Records):
 
     def _sentence(self, i: int) -> str:
         """Return the users for whom a run is best, for two levels, with the interval of the crossing."""
-        start, stop, run = self.stretches[i]
-        low, high = _percent(start), _percent(stop)
+        run, (low, high) = self.stretches[i].run, self._places[i : i + 2]
         whom = (
             f"less than {high}"
             if i == 0
@@ -197,6 +196,14 @@ class UserRegions(Records):
         names, verb = self._name_peers(run)
         text = f"{names} {verb} better for populations of users of whom {whom} are content with level"
         return f"{text} {self.levels[0]:g}{'' if i == 0 else self._crossing_interval(i)}."
+
+    @cached_property
+    def _places(self) -> list[str]:
+        """The ends of all stretches as percentages, with as many decimals as tell them apart."""
+        ends, digits = [0.0, *(100 * stretch.stop for stretch in self.stretches)], 0
+        while digits < 10 and len({round(end, digits) for end in ends}) < len(ends):
+            digits += 1
+        return [f"{end:.{digits}f} %" for end in ends]
 
     def _crossing_interval(self, i: int) -> str:
         """Return the interval over queries of the share at which two runs cross."""
