@@ -305,8 +305,8 @@ GROUPS = {
         " min_quartile rates repeat least least_nonrelevant seed samples precision",
         "Input": "columns duplicates subtopics subtopic_weights queries_text docs_text qrels_format run_format features"
         " ascending document_pattern split virtual graded_by levels qrels_feature threads",
-        "Output": "path form digits per_query worst best sort against depth orders pairs influence holes by_query"
-        " figure page pool title summary junit save safe_csv help",
+        "Output": "path form per_query worst best sort against depth orders pairs influence holes by_query figure page"
+        " pool title summary junit save digits safe_csv help",
     }.items()
 }
 """the groups of options in the help of every command, most used first"""
