@@ -50,7 +50,7 @@ def test_their_numbers_stay_the_same(script, score):
 
 
 def test_a_constant_scorer_gets_what_it_deserves():
-    """With all scores equal, names decide in pytrec_eval; with expected ties, nothing does."""
+    """With all scores equal, ids set the order in pytrec_eval; with expected ties, nothing does."""
     turned = DATA + "run = {q: {d: 1.0 for d in reversed(docs)} for q, docs in run.items()}\n"
     expected = [printed(EXPECTED + data + BEIR, "1.0")[0]["NDCG@10"] for data in (DATA, turned)]
     assert expected[0] == expected[1]

@@ -76,7 +76,9 @@ def listing(width: int | None = None) -> str:
     help="Format of the output.",
 )
 def claims(paper: str | None, place: tuple[str, ...], form: str) -> None:
-    """Show every claim of the papers, or of one PAPER, with its criterion and its recorded verdicts.
+    """Show the claims of all papers, or of one PAPER.
+
+    Each claim is shown with its criterion and its recorded verdicts.
 
     PLACE is a figure, table, section or equation of the paper, such as `table 2`. The command then shows its
     definitions, experiments with tables and figures, misprints and claims.

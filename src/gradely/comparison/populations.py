@@ -80,7 +80,7 @@ class Parts:
         return np.asarray(np.average(g @ (self.base > 0), axis=1, weights=self.weights))
 
 
-class Stretch(NamedTuple):
+class BestRange(NamedTuple):
     """For two levels, an interval of shares of users with the lower level in which a run is best."""
 
     start: float
@@ -132,7 +132,7 @@ def split_users(share: Any) -> Floats:
     return np.stack([x, 1 - x], axis=1)
 
 
-def stretches(parts: Parts) -> list[Stretch]:
+def stretches(parts: Parts) -> list[BestRange]:
     """Return, for two levels, the best run for every share of users from 0 to 1.
 
     eGAP is linear in the shares, so its crossings have a closed form. Crossings of GAP and xGAP are located between two
@@ -152,9 +152,9 @@ def stretches(parts: Parts) -> list[Stretch]:
 
         cross = _bisect(ahead, float(at[i]), float(at[i + 1]))
         if cross - start > SAME:  # at a share of exactly 0 or 1, GAP and xGAP may jump
-            out.append(Stretch(start, cross, low))
+            out.append(BestRange(start, cross, low))
             start = cross
-    last = out.pop() if start >= 1 - SAME else Stretch(start, 1.0, int(winners[-1]))
+    last = out.pop() if start >= 1 - SAME else BestRange(start, 1.0, int(winners[-1]))
     return [*out, last._replace(stop=1.0)]
 
 
@@ -196,10 +196,10 @@ def _bisect(ahead: Callable[[float], float], low: float, high: float) -> float:
     return (low + high) / 2
 
 
-def _envelope(ends: Floats) -> list[Stretch]:
+def _envelope(ends: Floats) -> list[BestRange]:
     """Return the upper envelope of lines, from their values [2, runs] at shares 0 and 1."""
     slope = ends[1] - ends[0]
-    out: list[Stretch] = []
+    out: list[BestRange] = []
     x = 0.0
     run = int(max(range(len(slope)), key=lambda i: (round(float(ends[0, i]) / SAME), float(slope[i]), -i)))
     while True:
@@ -208,9 +208,9 @@ def _envelope(ends: Floats) -> list[Stretch]:
         crossings[steeper] = (ends[0, run] - ends[0, steeper]) / (slope[steeper] - slope[run])
         stop = float(crossings.min())
         if stop >= 1 - SAME:
-            return [*out, Stretch(x, 1.0, run)]
+            return [*out, BestRange(x, 1.0, run)]
         if stop > x + SAME:
-            out.append(Stretch(x, stop, run))
+            out.append(BestRange(x, stop, run))
             x = stop
         first = np.flatnonzero(crossings <= stop + SAME)
         run = int(first[np.argmax(slope[first])])

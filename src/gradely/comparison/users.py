@@ -12,7 +12,7 @@ import numpy as np
 from gradely.comparison import populations
 from gradely.comparison.charts import users_chart
 from gradely.comparison.leaderboard import Leaderboard
-from gradely.comparison.populations import Parts, Stretch, corners, find_best, split_users
+from gradely.comparison.populations import BestRange, Parts, corners, find_best, split_users
 from gradely.comparison.sentences import list_names
 from gradely.data import Qrels
 from gradely.data.column_roles import Names
@@ -64,7 +64,7 @@ class UserRegions(Records):
         return dict(zip(self.runs, self.parts.means(shares[None, :])[0].tolist(), strict=True))
 
     @cached_property
-    def stretches(self) -> list[Stretch]:
+    def stretches(self) -> list[BestRange]:
         """For two levels, the intervals of shares of users with the lower level and the best run in each."""
         return populations.stretches(self.parts) if len(self.levels) == 2 else []
 

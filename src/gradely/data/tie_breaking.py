@@ -29,7 +29,7 @@ class Order(NamedTuple):
     by_line: bool = False
     """in the order of the input"""
     shuffled: bool = False
-    """by a key that is drawn with the seed; names decide between documents with the same key"""
+    """by a key that is drawn with the seed; ids break ties between documents with the same key"""
     descending: bool = False
     """by name, from the last to the first"""
 

@@ -226,7 +226,7 @@ def shift(rows: list[Record]) -> Observation:
 
 
 def describe_reordering(records: list[Record]) -> str:
-    """Say for which measures fewer levels reorder the recommenders, compared with 10 levels."""
+    """Name the measures for which fewer levels reorder the recommenders, compared with 10 levels."""
     changes = [
         f"{name} of {ranked} ({' > '.join(order(records, ranked, name, 10))} with 10 levels,"
         f" {' > '.join(order(records, ranked, name, fewer))} with {fewer})"
