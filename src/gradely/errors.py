@@ -109,6 +109,8 @@ def hint_number(value: object) -> str:
 
     if not isinstance(value, str):
         return ""
+    if not value.strip():
+        return "; drop rows without one"
     if re.fullmatch(r"\s*[-+]?\d+,\d+\s*", value):
         return "; decimals have a point, not a comma"
     if re.fullmatch(r"\s*\d+(\.\d+)?\s*(%|/\s*\d+|[^\W\d_]{2,})\s*", value):

@@ -37,6 +37,7 @@ FILES = {
     "ratings.dat": (b"1::d1::4.5::96\n1::d2::3::96\n", ("ratings.dat:1: 1 field instead of 4", "replace :: with tabs")),
     "u.data": (b"1\t7\t4\t881250949\n1\t9\t4\t881250950\n", ("u.data:2:", "'881250950' looks like a time: write the")),
     "sep.csv": (b"sep=;\nqid;docno;label\n1;d1;1\n", "sep.csv:1: 'sep=;' is for spreadsheets; delete this line"),
+    "gap.csv": (b"qid,docno,label\n1,d1,\n", "gap.csv:2: the label '' is not a number; drop rows without one"),
     "share.csv": (b"qid,docno,label\n1,d1,85%\n", "'85%' is not a number; write a number alone, like 0.85"),
     "true.csv": (b"qid,docno,label\n1,d1,TRUE\n", "'TRUE' is not a number; write numbers in place of words"),
     "under": (b"1 0 d1 1_0\n", "'1_0' is not a number"),

@@ -100,9 +100,10 @@ def test_the_note_names_columns_that_may_hold_labels_and_no_rank_of_ours():
         (rows, "; if 'year' holds labels, pass"),
         ([rows[0] | {"day": 7}], "; if one of 'year', 'day' holds labels, pass"),
         (nested(), "with label 1"),
+        ([{"query_id": "ann", "query": "something to drink", "doc_id": "tea"}], "with label 1"),
     ):
         (note,) = [note.text for note in gradely.evaluate(qrels, RUN, ["RR"]).notes if "no label column" in note.text]
-        assert hint in note and "'rank'" not in note
+        assert hint in note and "'rank'" not in note and "'query'" not in note
 
 
 def test_a_run_must_have_scores(tmp_path):

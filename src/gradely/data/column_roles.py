@@ -466,9 +466,8 @@ def notes_on(names: Sequence[str], roles: Roles, kind: str, name: str, columns: 
     """Return the assumptions that were made: which of two columns is read, or that a table has no labels."""
     if roles.value is not None or kind in (columns or {}):
         return [*roles.notes]
-    rest = [
-        column for column in names if column not in (roles.query, roles.document) and normalize(column) not in RANKS
-    ]
+    known = {roles.query, roles.document, *_fitting(names, (*RANKS, *QUERY, *DOC))}
+    rest = [column for column in names if column not in known]
     which = f"one of {_listing(rest)}" if len(rest) > 1 else _listing(rest)
     hint = f'; if {which} holds labels, pass columns={{"label": …}} (--columns label=…)' if rest else ""
     return [*roles.notes, f"{name} has no label column: every row counts as relevant, with label 1{hint}"]
