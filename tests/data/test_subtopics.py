@@ -9,6 +9,7 @@ import pytest
 import gradely
 from gradely.cli.main import run
 from gradely.data import read_qrels
+from gradely.data.read.formats import FORMATS, Format
 
 JUDGED = {
     "q1": {"d1": {"a": 1.0, "b": 0.0}, "d2": {"b": 2.0}, "d3": {"a": 3.0, "c": 1.0}},
@@ -199,6 +200,13 @@ def test_files_that_cannot_be_read_are_one_line_and_exit_code_2(text, says, capf
     assert run(["evaluate", "div.qrels", "a.run", "-m", "alpha_nDCG@10"]) == 2
     said = capfd.readouterr()
     assert says in said.err and said.err.count("\n") == 1 and not said.out
+
+
+def test_a_new_format_has_no_subtopics(monkeypatch):
+    monkeypatch.setitem(FORMATS, "pairs", Format((".pairs",), lambda _: False, lambda *_: {}))
+    Path("div.pairs").write_text("query,subtopic,doc,label\nq,s,a,1\n")
+    with pytest.raises(gradely.InputError, match=r"^div\.pairs: a file of the format pairs has no subtopics$"):
+        read_qrels("div.pairs", subtopics=True)
 
 
 def test_duplicates_may_be_merged():

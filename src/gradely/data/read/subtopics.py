@@ -108,7 +108,7 @@ def _rows_of_file(source: Source, form: str, options: ReadOptions, notes: list[s
     """Yield the judgments of a file; assumptions are appended to `notes`."""
     if form == "trec":
         return _rows_of_trec(source)
-    if form in ("letor", "msmarco"):
+    if form not in ("csv", "tsv", "json", "jsonl", "parquet"):
         raise InputError(f"{source.name}: a file of the format {form} has no subtopics")
     if form == "json":
         from gradely.data.read.json_files import parse_json
