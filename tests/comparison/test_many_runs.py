@@ -244,6 +244,15 @@ def test_a_query_policy_that_is_not_theirs_is_refused(demo, work):
         work("qrels.txt", DEMO, ["AP"], queries="both")
 
 
+@pytest.mark.parametrize(("runs", "where"), [("abx", " in some draws"), ("abc", "")])
+def test_runs_that_tie_in_some_draws_are_not_said_to_tie_in_all(runs, where):
+    """P@1 of a and b is 1; with one judgment left, all runs tie unless it is that of a or b."""
+    rankings = {doc: {"q": [doc]} for doc in runs}
+    found = gradely.pools({"q": {"a": 1, "b": 1, "c": 1}}, rankings, ["P@1"], rates=[0.2], repeat=9)
+    assert np.isnan(found.tau).any() and np.isnan(found.tau).all() == (not where)
+    assert found.summary().endswith(f"; 1 has no τ, since all runs tie{where}")
+
+
 def test_very_large_means_are_ranked_like_others():
     """Rounded to 12 decimals they overflowed, and all runs tied: τ of a measure with itself was 0."""
     ranks = [["d", "x"], ["x", "d"], ["x", "y", "d"]]

@@ -256,7 +256,7 @@ class Pools(Records):
     def records(self) -> list[dict[str, Cell]]:
         """Return one record per measure and rate: the mean over the draws, and the interval that contains 95 % of them.
 
-        τ is undefined if all runs tie.
+        τ is undefined if all runs tie in any draw.
         """
         mean, ap = self.tau.mean(axis=0), self.tau_ap.mean(axis=0)
         low, high = np.percentile(self.tau, (2.5, 97.5), axis=0)
@@ -278,8 +278,9 @@ class Pools(Records):
         """Return the size of the data, and a summary of τ, in two lines."""
         sizes = [count_of(self.runs, "run"), count_of(self.queries, "query"), count_of(len(self.tau), "draw")]
         about = f"{', '.join(sizes)}, ties: {self.ties}"
-        smallest = self.tau.mean(axis=0)[int(np.argmin(self.rates))]
-        share = tally(smallest, "measure" if len(smallest) == 1 else "measures")
+        drawn = self.tau[:, int(np.argmin(self.rates))]
+        where = "" if np.array_equal(np.isnan(drawn).all(axis=0), np.isnan(drawn).any(axis=0)) else " in some draws"
+        share = tally(drawn.mean(axis=0), "measure" if len(self.measures) == 1 else "measures", where)
         rate = min(self.rates)
         draws = "mean τ, and the interval that contains 95 % of the draws"
         return f"{about}; {draws}\n{SCALE}; with {rate:.4g} of the pool, {share}"

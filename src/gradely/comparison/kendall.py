@@ -26,8 +26,10 @@ def meaning(tau: float) -> str:
     return "noticeable change" if tau < NOTICEABLE else ""
 
 
-def tally(taus: Any, of: str) -> str:
+def tally(taus: Any, of: str, where: str = "") -> str:
     """Return the number of equivalent and of noticeably changed rankings among several τ.
+
+    `where` says where all runs tie if there is no τ.
 
     >>> tally([0.95, 0.91, 0.5], "pairs")
     'rankings are equivalent for 2 of 3 pairs, noticeably changed for 1'
@@ -37,7 +39,7 @@ def tally(taus: Any, of: str) -> str:
     words, none = [meaning(tau) for tau in taus], int(np.isnan(taus).sum())
     same, changed = words.count("equivalent"), words.count("noticeable change")
     text = f"rankings are equivalent for {same} of {len(words)} {of}, noticeably changed for {changed}"
-    return f"{text}; {none} {'has' if none == 1 else 'have'} no τ, since all runs tie" if none else text
+    return f"{text}; {none} {'has' if none == 1 else 'have'} no τ, since all runs tie{where}" if none else text
 
 
 def kendall(x: Any, y: Any) -> float:
