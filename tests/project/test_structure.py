@@ -173,7 +173,9 @@ def test_kernels_know_no_array_library():
         assert not imported & {"numpy", "torch", "jax", "cupy"}, path
 
 
-@pytest.mark.parametrize("room", ["kernel", "evaluation", "comparison", "judgments"])
+@pytest.mark.parametrize(
+    "room", ["data/read", "kernel", "evaluation", "comparison", "judgments", "learning", "report", "trec_eval"]
+)
 def test_the_map_of_a_room_names_its_files(room):
     folder = ROOT / "src" / "gradely" / room
     lines = ast.get_docstring(ast.parse((folder / "__init__.py").read_text()), clean=False).splitlines()
