@@ -297,7 +297,7 @@ class nDCG(Discounted):  # noqa: N801 - the field's name
 
 
 class NDCNG(nDCG):
-    """nDCG of labels divided by the query's highest label, which makes it independent of the number of levels.
+    """nDCG with labels divided by the query's highest label, which makes it independent of the number of levels.
 
         NDCNG@k = nDCG@k with gain 2^(g/m) - 1
 

@@ -283,7 +283,7 @@ class Rprec(Binary):
 
         Rprec = (relevant in the top RB) / RB
 
-    At that rank precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
+    At that rank, precision and recall are the same. With k, relevant documents are counted in the top min(RB, k).
 
     Ties: if that rank splits a tie group, each of its documents counts with its probability of being at or above it.
     No relevant document: 0.
@@ -319,7 +319,7 @@ def expect_utility(measure: "Utility", batch: UncertainBatch) -> Expected:
 
 
 class Utility(InTop):
-    """The utility of the retrieved set: each document counts by whether it is relevant and whether it is retrieved.
+    """The utility of the retrieved set: a document's weight depends on whether it is relevant and retrieved.
 
         Utility@k = a·h + b·(n-h) + c·(RB-h) + d·(size - n - RB + h)
 

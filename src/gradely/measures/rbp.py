@@ -1,4 +1,4 @@
-"""Rank-biased precision, RBP, whose user goes on with the same probability at each rank, and RBPresidual."""
+"""Rank-biased precision, RBP, whose user goes on with a constant probability, and RBPresidual."""
 
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.families import additive

@@ -21,7 +21,7 @@ class RR(Binary):
 
     Ties: for the first tie group with r relevant among n documents, after t others, the mean is
     Σ_x P(x)/(t+x) with P(x) = Π_{j<x} (1 - r/(n-j+1)) · r/(n-x+1). No relevant document: 0.
-    Reference: McSherry and Najork (2008); their printed sum uses Π alone, their text and enumeration give P.
+    Reference: McSherry and Najork (2008), whose printed sum uses Π alone, but whose text and enumeration give P.
 
     >>> from gradely import RR, from_arrays
     >>> RR()(from_arrays([0.9, 0.5, 0.5], [0, 1, 0])).tolist() == [(1 / 2 + 1 / 3) / 2]

@@ -288,7 +288,7 @@ class NERR9(NERR8):
 
 
 class NERR10(UserModel):
-    """The rate of gain of a user who goes on with the same probability until satisfied.
+    """The rate of gain of a user who goes on with a constant probability until satisfied.
 
         NERR10 = Σ_i g_i · W_i,  C_i = p · (1 - g_i)
 
