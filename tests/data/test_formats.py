@@ -919,6 +919,8 @@ def test_frames_and_series_with_ids_in_their_index():
     half = frame(RUN, "query_id", "doc_id", "score").set_index("query_id")
     for given in (run, half, run["score"], run["score"].rename(None)):
         assert values(qrels, given) == values(qrels["label"], given) == GRADED
+    by_list = frame(RUN, "query_id", "doc_id", "score").groupby("query_id")["doc_id"].apply(list)
+    assert values(QRELS, by_list) == GRADED
     by_query = {query: pd.Series(docs) for query, docs in RUN.items()}
     with pytest.raises(DataError, match=r"query 'q1': found a Series of numbers; give its to_dict\(\)"):
         values(QRELS, by_query)
@@ -1000,13 +1002,15 @@ def test_snapshots_of_quepid_are_runs_one_at_a_time(file):
 
 
 def test_hive_partitions_are_columns(tmp_path):
-    pytest.importorskip("pyarrow")
+    dataset = pytest.importorskip("pyarrow.dataset")
     for query, docs in RUN.items():
         folder = tmp_path / "run" / f"query_id={query}"
         folder.mkdir(parents=True)
         pl.DataFrame({"doc_id": list(docs), "score": list(docs.values())}).write_parquet(folder / "part-0.parquet")
     for path in (tmp_path / "run", str(tmp_path / "run" / "*" / "*.parquet")):
         assert values(QRELS, path) == GRADED
+    data = dataset.dataset(tmp_path / "run", partitioning="hive")
+    assert values(QRELS, data) == values(QRELS, data.scanner().to_reader()) == GRADED
     nobody = tmp_path / "null" / "query_id=__HIVE_DEFAULT_PARTITION__"
     nobody.mkdir(parents=True)
     pl.DataFrame({"doc_id": ["x"], "score": [1.0]}).write_parquet(nobody / "part-0.parquet")
@@ -1063,7 +1067,7 @@ TESTED = {
     "ir_datasets, Hugging Face, URLs": "test_nothing_is_downloaded",
     "Pyserini, names of topics and qrels": "test_names_of_pyserini_are_no_ids_of_ir_datasets",
     "ir_measures, generators, any iterable": "test_generators_and_other_iterables_of_records",
-    "Hugging Face, `Dataset`": "test_data_sets_of_hugging_face",
+    "Hugging Face, `Dataset`; pyarrow, `dataset` and readers": "test_data_sets_of_hugging_face",
     "LlamaIndex, dataset": "test_data_sets_of_llama_index",
     "ragas, rows and Parquet": "test_rows_of_ragas_are_qrels_and_run",
     "ragas, columns and CSV": "test_columns_of_ragas_are_refused_with_what_to_give",

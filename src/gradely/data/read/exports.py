@@ -221,8 +221,8 @@ def _rre_gains(relevant: Any) -> Iterator[tuple[Any, Any]]:
 def unwrap(value: Any, kind: str) -> Any:
     """Return the dataframe, dict or list in an object of another library, or the object itself if it is unknown.
 
-    ranx has dicts, Hugging Face and ragas data sets become frames, LlamaIndex has dicts as attributes, clients of
-    Elasticsearch have a body, and a pandas Series has its queries and documents in its index.
+    ranx has dicts, Hugging Face, ragas and pyarrow data sets become frames, LlamaIndex has dicts as attributes, clients
+    of Elasticsearch have a body, and a pandas Series has its queries in its index, with documents or lists of them.
     """
     if type(value).__module__.partition(".")[0] == "ranx":
         return value.to_dict()
@@ -232,7 +232,9 @@ def unwrap(value: Any, kind: str) -> Any:
         return value.body
     if hasattr(value, "reset_index") and len(getattr(getattr(value, "index", None), "names", ())) > 1:
         return value.reset_index(name=value.name or kind)
-    for method in ("to_polars", "to_pandas"):
+    if hasattr(value, "iloc") and len(value) and is_list(value.iloc[0]):
+        return value.to_dict()
+    for method in ("to_polars", "to_pandas", "to_table", "read_all"):
         with suppress(ImportError):
             if callable(getattr(value, method, None)):
                 return getattr(value, method)()
