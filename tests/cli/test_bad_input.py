@@ -129,6 +129,8 @@ def test_runs_that_cannot_be_read(folder, fails, name):
         (["evaluate", "qrels", "run", "--run-format", "pdf"], "'pdf' is not one of"),
         (["evaluate", "qrels", "run", "--qrels-format", "msmarco"], "'msmarco' is not one of"),
         (["evaluate", "qrels", "run", "--wrong"], "--wrong"),
+        (["evaluate", "qrels", "run", "--seed", "1.5"], "'--seed': '1.5' is not a whole number (see"),
+        (["plan", "qrels", "run", "--alpha", "x"], "'--alpha': 'x' is not a number (see"),
         (["evaluate", "qrels", "--feature", "1"], "only LETOR files"),
         (["evaluat"], "Did you mean evaluate"),
         (["measures", "foo"], "no measure 'foo'"),

@@ -177,4 +177,8 @@ def run(arguments: list[str]) -> int:
 def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     hint = f" (see {context.command_path} --help)" if context else ""
-    return error.format_message().rstrip(".") + hint
+    message = error.format_message().rstrip(".")
+    kind = re.search(r"a valid (integer|float)( range)?$", message)
+    if kind is not None:  # Click's names of types
+        message = message[: kind.start()] + {"integer": "a whole number", "float": "a number"}[kind[1]]
+    return message + hint
