@@ -341,3 +341,13 @@ def test_cut_offs_that_no_array_can_hold_are_refused(name):
     for k in (largest + 1, 99999999999999999999):
         with pytest.raises(MeasureError, match=f"{name} .*at most {largest:,}; found {k}|at most 9,.*; found {k}"):
             gradely.parse(f"{name}@{k}")
+
+
+def test_a_measure_of_another_package_is_refused_with_what_to_pass():
+    measure = type("Measure", (), {"__module__": "ir_measures.measures", "__str__": lambda _: "nDCG@10"})()
+    with pytest.raises(
+        MeasureError, match=r"found 'nDCG@10', an object of ir_measures: pass its name, str\(measure\)$"
+    ):
+        gradely.evaluate({"q": {"a": 1}}, {"q": ["a"]}, [measure])
+    with pytest.raises(MeasureError, match=r"found 5$"):
+        parse(5)

@@ -214,8 +214,11 @@ def parse(name: MeasureLike) -> Measure:
     if isinstance(name, type) and issubclass(name, Measure):
         return name()
     if not isinstance(name, str):
+        package = type(name).__module__.partition(".")[0]
+        own = package in ("builtins", "gradely")
+        found = repr(name) if own else f"{clip(str(name))}, an object of {package}: pass its name, str(measure)"
         raise MeasureError(
-            f"a measure must be a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {name!r}"
+            f"a measure must be a name like 'nDCG@10' or an object like gradely.nDCG(k=10); found {found}"
         )
     return _parse(name.strip())
 
