@@ -26,7 +26,9 @@ SCORES, LABELS = np.array([[0.9, 0.4, 0.1], [0.3, 0.7, 0.2]]), np.array([[1, 0, 
     ],
 )
 def test_swapped_arrays_are_noticed(name, call):
-    with pytest.warns(UserWarning, match=rf"the scores are whole numbers from 0 to 2: the order is {name}\(scores, la"):
+    with pytest.warns(
+        UserWarning, match=rf"the first scores are whole numbers from 0 to 2: the order is {name}\(scores, la"
+    ):
         call(LABELS, SCORES)
     with pytest.warns(UserWarning, match=rf"the order is {name}\(scores, labels\)"):
         call(LABELS.astype(float), SCORES)
@@ -37,9 +39,7 @@ def test_swapped_arrays_are_noticed(name, call):
 
 def test_swapped_arrays_of_real_labels_are_noticed():
     labels, scores = np.linspace(0, 1, 60).reshape(3, 20) // 0.25 / 4, np.random.default_rng(0).random((3, 20))
-    with pytest.warns(
-        UserWarning, match="60 distinct positive labels, and most documents share their scores, of which 5"
-    ):
+    with pytest.warns(UserWarning, match="60 distinct positive labels, and most of the first scores tie, of which 5"):
         gradely.evaluate_arrays(labels, scores, ["nDCG"])
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -28,12 +28,14 @@ def test_swapped_frames_and_dicts_are_noticed(tmp_path):
     for qrels, run in pairs:
         assert swapped(qrels, run) == []
         (note,) = swapped(run, qrels)
-        assert "most labels are not whole numbers, and the scores are whole numbers from 0 to 2" in note
+        assert "most labels are not whole numbers, and the first scores are whole numbers from 0 to 2" in note
 
 
 def test_scores_of_0_and_1_are_noticed():
     clicks, ranks = {"q": {"a": 1, "b": 0, "c": 0}}, {"q": {"a": 3, "b": 2, "c": 1}}
-    assert "all scores are 0 or 1" in swapped(ranks, clicks)[0]
+    assert "the first scores are 0 or 1" in swapped(ranks, clicks)[0]
+    later = clicks | {"r": {"a": 7.5, "b": 3.25}}  # not all scores are, as the note once said
+    assert "the first scores are 0 or 1" in swapped(ranks | {"r": {"a": 1}}, later)[0]
     assert swapped(clicks, ranks) == swapped(clicks, {"q": ["a", "b"]}) == []
 
 
@@ -52,7 +54,7 @@ def test_swapped_whole_numbers_are_noticed(tmp_path):
         assert swapped(qrels, run) == []
         (note,) = swapped(run, qrels)
         assert (
-            "there are 31 distinct positive labels, and most documents share their scores, whole numbers from 0 to 3;"
+            "there are 31 distinct positive labels, and most of the first scores tie, whole numbers from 0 to 3;"
             in note
         )
     assert any("qrels come first" in note.text for note in gradely.compare(scores, {"a": labels, "b": labels}).notes)
@@ -66,12 +68,12 @@ def test_swapped_labels_that_are_not_whole_numbers_are_noticed():
     scores = {query: {doc: score / 31 for doc, score in docs.items()} for query, docs in scores.items()}
     assert swapped(labels, scores) == []
     (note,) = swapped(scores, labels)
-    assert "there are 31 distinct positive labels, and most documents share their scores, of which 4 differ;" in note
+    assert "there are 31 distinct positive labels, and most of the first scores tie, of which 4 differ;" in note
     constant = {query: dict.fromkeys(docs, 1.0) for query, docs in scores.items()}
     assert swapped(scores, constant) == []
     stars = {query: {doc: label / 2 + 0.5 for doc, label in docs.items()} for query, docs in whole_numbers()[0].items()}
     (note,) = swapped(scores, stars)
-    assert "most labels are not whole numbers, and the scores are half and whole numbers from 0.5 to 2;" in note
+    assert "most labels are not whole numbers, and the first scores are half and whole numbers from 0.5 to 2;" in note
     assert swapped(stars, scores) == swapped(stars, stars | {"new": {"d": 3.5}}) == []
 
 
@@ -116,11 +118,14 @@ def test_a_run_with_one_score_is_no_mistake_by_itself(qrels, run):
 def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
     large, scale = {"q": {"a": 12, "b": 11, "c": 4, "d": 1}}, {"q": {"a": 0, "b": 2, "c": 1, "d": 0}}
     (note,) = swapped(large, scale)
-    assert "the first labels all differ and go up to 12, and documents share their scores, whole numbers from 0" in note
+    assert "the first labels all differ and go up to 12, and some of the first scores tie, whole numbers from 0" in note
     assert swapped(scale, large) == []
     assert swapped(large, {"q": {"a": 3, "b": 2, "c": 1, "d": 0}}) == []  # ranks, counted from the last
     (note,) = swapped({"q": {"a": 12, "b": 11, "c": 4}}, {"q": {"a": 2, "b": 1, "c": 0}})
-    assert "the first labels all differ and go up to 12, and the scores are whole numbers from 0 to 2; if the" in note
+    assert (
+        "the first labels all differ and go up to 12, and the first scores are whole numbers from 0 to 2; if the"
+        in note
+    )
     with pytest.warns(
         UserWarning, match=r"go up to 25, .* from 0 to 2: the order is evaluate_arrays\(scores, labels\)"
     ):
@@ -135,7 +140,9 @@ def test_a_few_large_labels_against_scores_of_a_scale_are_noticed():
 def test_swapped_negative_scores_and_labels_are_noticed():
     labels, logs = {"q": {"a": -2, "b": 1, "c": 0}}, {"q": {"a": -0.003, "b": -0.02, "c": -1.5}}
     (note,) = swapped(logs, labels)
-    assert "most labels are not whole numbers, and the scores are whole numbers from -2 to 1; if the two are" in note
+    assert (
+        "most labels are not whole numbers, and the first scores are whole numbers from -2 to 1; if the two are" in note
+    )
     assert swapped(labels, logs) == swapped({"q": {"a": 0, "b": 0}}, logs) == []
 
 
@@ -165,9 +172,11 @@ def test_swapped_arrays_of_relevant_documents_that_all_have_label_1_are_noticed(
         lambda s, y: gradely.from_groups(s.ravel(), y.ravel(), group=[3, 3]),
         gradely.nDCG().of,
     ):
-        with pytest.warns(UserWarning, match=r"all scores are 1, and most labels are not whole numbers: the order is"):
+        with pytest.warns(
+            UserWarning, match=r"the first scores are 1, and most labels are not whole numbers: the order is"
+        ):
             call(ones.astype(int), scores)
-        with pytest.warns(UserWarning, match="all scores are 1"):
+        with pytest.warns(UserWarning, match="the first scores are 1"):
             call(ones, 31.3 * scores)  # labels that go beyond scales, and never tie
         with warnings.catch_warnings():
             warnings.simplefilter("error")
@@ -188,7 +197,7 @@ def test_swapped_lazy_frames_are_noticed(engine):
     labels, scores = whole_numbers()
     scores = {query: {doc: score + 0.5 for doc, score in docs.items()} for query, docs in scores.items()}
     for ours, theirs, says in (
-        (QRELS, RUN, "the scores are whole numbers from 0 to 2"),
+        (QRELS, RUN, "the first scores are whole numbers from 0 to 2"),
         (RELEVANT, REAL, "all documents of a query have the same score, 1 in the first"),
         (labels, scores, "most labels are not whole numbers"),
     ):

@@ -14,7 +14,7 @@ LOWEST = -2
 """the lowest label, which TREC uses for spam"""
 RANKED = 4
 """from this number of documents on, scores without ties are taken for scores"""
-BINARY = "all scores are 0 or 1"
+BINARY = "the first scores are 0 or 1"
 
 
 def look_swapped(
@@ -26,15 +26,15 @@ def look_swapped(
 
     >>> real, whole = np.array([0.91, 0.4, 0.13]), np.array([2.0, 1.0, 0.0])
     >>> look_swapped(real, real, np.array([3.0, 0.0, 1.0]))
-    'most labels are not whole numbers, and the scores are whole numbers from 0 to 3'
+    'most labels are not whole numbers, and the first scores are whole numbers from 0 to 3'
     >>> look_swapped(real, real, np.array([4.5, 2.0, 4.5]))
-    'most labels are not whole numbers, and the scores are half and whole numbers from 2 to 4.5'
+    'most labels are not whole numbers, and the first scores are half and whole numbers from 2 to 4.5'
     >>> look_swapped(whole, whole[:2], np.array([1.0, 0.0, 0.0]))
-    'all scores are 0 or 1'
+    'the first scores are 0 or 1'
     >>> look_swapped(np.array([30.0, 17.0, 12.0, 5.0]), np.arange(1.0, 26.0), np.array([2.0, 0.0, 0.0, 0.0, 2.0]))
-    'there are 25 distinct positive labels, and most documents share their scores, whole numbers from 0 to 2'
+    'there are 25 distinct positive labels, and most of the first scores tie, whole numbers from 0 to 2'
     >>> look_swapped(np.array([12.0, 11.0, 4.0]), np.array([4.0, 11.0, 12.0]), whole)
-    'the first labels all differ and go up to 12, and the scores are whole numbers from 0 to 2'
+    'the first labels all differ and go up to 12, and the first scores are whole numbers from 0 to 2'
     >>> look_swapped(whole, whole[:2], real), look_swapped(real, real, np.array([4.0, 3.0, 2.0, 1.0]))
     (None, None)
     """
@@ -44,12 +44,12 @@ def look_swapped(
     scale = _scale_of(scores)
     values = scale.text if scale else f"of which {distinct} differ"
     if scale and are_real(levels / scale.step):
-        return f"most labels are not whole numbers, and the scores are {values}"
+        return f"most labels are not whole numbers, and the first scores are {values}"
     if len(levels) > HIGHEST and _share_tied(scores) > 0.5 > _share_tied(labels):
-        return f"there are {len(levels):,} distinct positive labels, and most documents share their scores, {values}"
+        return f"there are {len(levels):,} distinct positive labels, and most of the first scores tie, {values}"
     beyond = describe_beyond(labels)
     if scale and beyond:
-        share = "the scores are" if distinct == len(scores) else "documents share their scores,"
+        share = "the first scores are" if distinct == len(scores) else "some of the first scores tie,"
         return f"{beyond}, and {share} {values}"
     return BINARY if scale == Scale(0, 1, 1) and len(scores) > 2 else None
 
@@ -123,7 +123,7 @@ def _look_swapped_by_type(scores: npt.NDArray[Any], labels: npt.NDArray[Any]) ->
     of_reals = scores.dtype.kind == "f"
     if len(scores) and (scores == 1).all():
         swapped = are_real(levels) and (not of_reals or describe_beyond(labels) is not None)
-        return "all scores are 1, and most labels are not whole numbers" if swapped else None
+        return "the first scores are 1, and most labels are not whole numbers" if swapped else None
     if of_reals and _share_tied(scores) <= 0.5:
         return None
     how = look_swapped(labels, levels, scores.astype(np.float64))
