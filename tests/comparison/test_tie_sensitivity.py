@@ -110,6 +110,7 @@ def test_the_command(demo, capfd):
         "dense: 75 of 1,200 documents are tied, perhaps only because of how scores were stored: all fit half precision"
         in text
     )
+    assert "in half: documents that would also tie" in text and "order: whether trec_eval's order" in text
     assert "Data: means over 24 queries, queries: qrels, double precision." in text
     assert cli(["ties", *FILES, "-m", "AP", "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capfd.readouterr().out)))

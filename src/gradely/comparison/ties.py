@@ -127,6 +127,18 @@ class TieSensitivity(Result):
         judged = self.settings.describe(weighted=self.weighted)
         return f"Data: means over {queries}, queries: {policy}{judged}, {self.settings.precision} precision."
 
+    def remarks(self) -> list[str]:
+        """Return the meaning of the columns, and the caption."""
+        formats = (
+            "scores fit: the coarsest format that holds all scores; more in single, in half: documents that would also "
+            "tie if scores were rounded to that precision"
+        )
+        swaps = (
+            "; from worst to best: whether the runs change places if both go from their worst order to their best; in "
+            "trec order: whether trec_eval's order of ties swaps them"
+        )
+        return [formats + (swaps if self.swaps else ""), self.caption()]
+
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - as all results have it
         """Return the tables of tied documents, of means under each order of ties, and of runs that can swap."""
         above: list[Section] = [self.runs_table(), self.orders_table()]
