@@ -76,7 +76,7 @@ def test_a_query_that_the_baseline_lacks_comes_last(tmp_path, capfd):
         (["--worst", "2", "--best", "2"], "show the worst or the best queries, not both"),
         (["--sort", "RR"], "sort queries by one of the measures that are shown: nDCG@10, AP"),
         (["--baseline", "lexica"], "no run 'lexica' to use as the baseline. Did you mean lexical?"),
-        (["--baseline", "c.run"], "no run 'c' to use as the baseline. Use one of the runs: dense, lexical."),
+        (["--baseline", "c.run"], "no run 'c' to use as the baseline. Use one of the runs: dense, lexical"),
         (["--worst", "0"], "0 is not in the range x>=1"),
     ],
 )
