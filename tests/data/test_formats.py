@@ -743,6 +743,9 @@ def test_rows_of_ragas_are_qrels_and_run(file, kind):
         assert values(both, both) == LISTED
     path = file("rows.jsonl", lines(content))
     assert values(path, path) == LISTED
+    for name in ("row.json", "row.jsonl", "row.txt"):
+        path = file(name, lines(content[:1]))
+        assert values(path, path) == {"q1": LISTED["q1"]}
     with pytest.raises(InputError, match="rows 1 and 3 have the same user_input, 'q1'"):
         values([*content, content[0]], RUN)
     for row in ({"user_input": "q1", "retrieved_contexts": ["d1"]}, content[0] | dict.fromkeys(content[0], "['d1']")):

@@ -52,6 +52,8 @@ def read_json(source: Source, kind: str, columns: Names | None, duplicates: str,
     """Read one JSON object {query: …}, records in an array, a single record, or the export of another tool."""
     name = source.name
     content = choose_split(parse_json(source.text(), name), kind, name, split)
+    if is_ragas(content) and find_export(content) is None:  # a single row
+        content = [content]
     exported = read_export(content, kind, name, duplicates)
     if exported is not None:
         return exported
