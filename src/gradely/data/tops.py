@@ -19,7 +19,7 @@ from gradely.data.tie_counts import TieCounts, TiedPart, add_ties, count_tied_pa
 from gradely.settings import Settings
 
 if TYPE_CHECKING:
-    from gradely.data.locate.parts import Lines
+    from gradely.data.locate.parts import PartLines
 
 Tops: TypeAlias = dict[int, list[str]]
 """documents by the index of their query in the qrels"""
@@ -68,7 +68,7 @@ class TopsObserver:
         """number of documents of the judged queries"""
         self.tops: Tops = {}
 
-    def look(self, lines: "Lines") -> tuple[int, list[int], Ints, list[str]]:
+    def look(self, lines: "PartLines") -> tuple[int, list[int], Ints, list[str]]:
         """Return the number of lines of judged queries, these queries, and the sizes and names of their tops."""
         mine = np.flatnonzero(lines.judged)
         first, size = lines.first[mine], lines.size[mine]
@@ -142,7 +142,7 @@ class DetailsObserver:
         self._queries: list[Ints] = []
         self._tops: list[dict[int, Top]] = []
 
-    def look(self, lines: "Lines") -> tuple[TiedPart, Ints, dict[int, Top]]:
+    def look(self, lines: "PartLines") -> tuple[TiedPart, Ints, dict[int, Top]]:
         """Return the ties, the queries and the tops of the rankings of a part; only judged queries count."""
         judged = lines.judged
         mine = np.repeat(judged, lines.size)
@@ -157,7 +157,7 @@ class DetailsObserver:
         self._queries.append(queries)
         self._tops.append(tops)
 
-    def _top(self, lines: "Lines", i: int) -> Top:
+    def _top(self, lines: "PartLines", i: int) -> Top:
         """Return the top of the ranking of a query: its first lines, and those that tie with the last of them."""
         first, size = int(lines.first[i]), int(lines.size[i])
         score = -lines.score[first : first + size]

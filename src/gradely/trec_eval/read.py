@@ -21,7 +21,7 @@ from gradely.data import Hits, Qrels, Report, Run
 from gradely.data.hashing import find_repeated, is_among
 from gradely.data.ids import Floats, Ids, Ints, decode, encode
 from gradely.data.locate import find_in_dicts, find_in_table
-from gradely.data.locate.parts import UNKNOWN, HashedQrels, Lines
+from gradely.data.locate.parts import UNKNOWN, HashedQrels, PartLines
 from gradely.data.read.trec import TrecTable
 from gradely.data.read.trec_pieces import Dialect, load_qrels
 from gradely.data.source import Source
@@ -263,7 +263,7 @@ class DuplicateObserver:
         self.most = most
         self.twice: dict[str, str] = {}
 
-    def look(self, lines: Lines) -> dict[str, str]:
+    def look(self, lines: PartLines) -> dict[str, str]:
         """Return a duplicate of each query in some lines."""
         twice = {}
         docs = Ids(lines.text, lines.start, lines.stop)

@@ -158,7 +158,7 @@ class HashedQrels:
         return np.repeat(line, count), row[ranges(low, count)]
 
 
-class Lines(NamedTuple):
+class PartLines(NamedTuple):
     """The rows of a part, with their queries matched. Those of query i are first[i] … first[i] + size[i] - 1."""
 
     text: Bytes
@@ -213,7 +213,7 @@ class PartHits(NamedTuple):
 class Observer(Protocol):
     """Collects something from the lines of a run while it is read, in whole queries, each in rank order."""
 
-    def look(self, lines: Lines) -> Any:
+    def look(self, lines: PartLines) -> Any:
         """Return data from some lines; called on any thread or process, so it must not change the observer."""
 
     def add(self, seen: Any) -> None:
@@ -227,7 +227,7 @@ def find_in_part(
     rows, merged = part.columns(), 0
     if duplicates in MERGED:
         rows, merged = merge_rows(rows, duplicates)
-    lines = read_lines(judgments, rows, settings)
+    lines = match_queries(judgments, rows, settings)
     judged = lines.query[lines.judged]
     if len(judgments.once(judged)) < len(judged):
         raise ScatteredQueries
@@ -238,7 +238,7 @@ def find_in_part(
         raise IrregularText
     lines = _in_order(lines)
     seen = None if observe is None else observe.look(lines)
-    line, row = match_lines(judgments, lines)
+    line, row = match_documents(judgments, lines)
     owner = lines.owner(line)
     first, last = _tie_groups(lines, line)
     above, tied = first - lines.first[owner], last - first
@@ -248,7 +248,7 @@ def find_in_part(
     return PartHits(lines.query, lines.size, unjudged, columns, merged, seen)
 
 
-def _unjudged_once(lines: Lines) -> tuple[Ids, Words]:
+def _unjudged_once(lines: PartLines) -> tuple[Ids, Words]:
     """Return the queries without judgments, and their hashes; raise ScatteredQueries for duplicates."""
     names = lines.unjudged()
     keys = hashes(*names)
@@ -257,7 +257,7 @@ def _unjudged_once(lines: Lines) -> tuple[Ids, Words]:
     return compact(names), keys
 
 
-def read_lines(judgments: HashedQrels, rows: Triples, settings: Settings) -> Lines:
+def match_queries(judgments: HashedQrels, rows: Triples, settings: Settings) -> PartLines:
     """Return the rows of a part with the index of each query in the qrels and the key of each document."""
     query, document, score = rows
     first = new_tokens(*query)
@@ -268,10 +268,10 @@ def read_lines(judgments: HashedQrels, rows: Triples, settings: Settings) -> Lin
     index, query_hash = judgments.find_queries(*query)
     key = hashes(*document)
     key ^= np.repeat(query_hash * SALT, size)
-    return Lines(*document, settings.round(score), key, first, size, index, query)
+    return PartLines(*document, settings.round(score), key, first, size, index, query)
 
 
-def match_lines(judgments: HashedQrels, lines: Lines) -> tuple[Ints, Ints]:
+def match_documents(judgments: HashedQrels, lines: PartLines) -> tuple[Ints, Ints]:
     """Return the lines of judged documents, and their rows in the qrels."""
     line, row = judgments.match(lines.query, lines.size, lines.key)
     query = lines.query[lines.owner(line)]
@@ -279,7 +279,7 @@ def match_lines(judgments: HashedQrels, lines: Lines) -> tuple[Ints, Ints]:
     return line[confirmed], row[confirmed]
 
 
-def _in_order(lines: Lines) -> Lines:
+def _in_order(lines: PartLines) -> PartLines:
     """Sort the lines of each query by descending score; tied lines keep their order."""
     falls = lines.score[1:] <= lines.score[:-1]
     falls[lines.first[1:] - 1] = True
@@ -290,7 +290,7 @@ def _in_order(lines: Lines) -> Lines:
     return lines._replace(start=start, stop=stop, score=lines.score[order], key=lines.key[order])
 
 
-def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
+def _tie_groups(lines: PartLines, line: Ints) -> tuple[Ints, Ints]:
     """Return the first line of the tie group of each line, and one past the last."""
     score, last = lines.score, len(lines.score) - 1
     alike = (score[np.maximum(line, 1) - 1] == score[line]) & (line > 0)
@@ -305,7 +305,7 @@ def _tie_groups(lines: Lines, line: Ints) -> tuple[Ints, Ints]:
     return group[at - 1], group[at]
 
 
-def _places(lines: Lines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
+def _places(lines: PartLines, line: Ints, first: Ints, last: Ints, settings: Settings) -> Ints:
     """Return the number of the tied lines first … last - 1 that come before each line."""
     if ORDERS[settings.ties].by_line:
         return line - first

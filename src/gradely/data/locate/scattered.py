@@ -18,7 +18,7 @@ from gradely.data.columns import Triples, compact, leave_out_repeats, number_ids
 from gradely.data.hashing import end_of_better, find_repeated, hashes, is_among, is_distinct, new_tokens
 from gradely.data.hits import Hits, Unjudged
 from gradely.data.ids import Bytes, Floats, Ids, Ints, Tokens, Words
-from gradely.data.locate.parts import UNKNOWN, HashedQrels, Lines, UnjudgedNames, match_lines, read_lines
+from gradely.data.locate.parts import UNKNOWN, HashedQrels, PartLines, UnjudgedNames, match_documents, match_queries
 from gradely.data.source import Report, change_error, ignore, split_report
 from gradely.data.spool import NamedRows, NameSpool, Spool
 from gradely.data.table import IrregularText, Part, Table
@@ -116,8 +116,8 @@ def count_scattered(table: Table, judgments: HashedQrels, settings: Settings, th
 
 def _first_look(judgments: HashedQrels, settings: Settings, part: Part) -> FirstLook:
     """Find the judged documents of a part."""
-    lines = read_lines(judgments, part.columns(), settings)
-    line, row = match_lines(judgments, lines)
+    lines = match_queries(judgments, part.columns(), settings)
+    line, row = match_documents(judgments, lines)
     judged = lines.judged
     unjudged = leave_out_repeats(lines.unjudged())
     hits = lines.query[lines.owner(line)], row, lines.score[line], line
@@ -159,7 +159,7 @@ def find_repeats(keys: Spool) -> Words:
 
 def _find_lines(judgments: HashedQrels, settings: Settings, keys: Words, part: Part) -> list[tuple[bytes, bytes]]:
     """Return query and document of the lines of a part that have one of these keys."""
-    lines = read_lines(judgments, part.columns(), settings)
+    lines = match_queries(judgments, part.columns(), settings)
     line = np.flatnonzero(is_among(lines.key, keys))
     docs = Ids(lines.text, lines.start, lines.stop)
     return [
@@ -202,7 +202,7 @@ def _second_look(
     name: str, judgments: HashedQrels, settings: Settings, judged: Judged, base: list[int], part: Part
 ) -> SecondLook:
     """Find the judged documents that the lines of a part are above or tied with."""
-    lines = read_lines(judgments, part.columns(), settings)
+    lines = match_queries(judgments, part.columns(), settings)
     if part.number >= len(base) - 1:
         raise change_error(name)
     query = np.repeat(lines.query, lines.size)
@@ -217,7 +217,7 @@ def _second_look(
     return SecondLook(len(lines.key), low + query, high[tied] + shift, low[tied] + shift, before + shift[: len(before)])
 
 
-def _behind(settings: Settings, judged: Judged, lines: Lines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
+def _behind(settings: Settings, judged: Judged, lines: PartLines, tied: tuple[Ints, Ints, Ints], base: int) -> Ints:
     """Return the first judged document that comes after each tied line, among those that tie with it."""
     line, high, low = tied
     if judged.docs is None or not len(line):
