@@ -692,6 +692,8 @@ def test_leaving_one_out_without_spread_or_queries():
     tested = pairwise(column(0.5, 0.5, 0.5, 0.5, 0.1))
     influence = Influence(tested, list("vwxyz"))
     assert influence.adjusted[4, 0, 0] == 2 / 2**4
+    drawn = Influence(pairwise(column(0.5, 0.4, 0.2, 0.1, 0.3), test="bootstrap"), list("vwxyz"))
+    assert "in turn, by the paired t-test, since the bootstrap needs 5: " in drawn.caption()
     few = Influence(pairwise(column(0.5, 0.4)), ["x", "y"])
     assert few.table().rows == [] and "at least 3 queries" in few.caption() and len(few.to_frame("polars")) == 0
 

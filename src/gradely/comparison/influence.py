@@ -9,7 +9,7 @@ import numpy as np
 
 from gradely.comparison.pairwise import Pairwise
 from gradely.comparison.student import t_tail
-from gradely.comparison.tests import differences
+from gradely.comparison.tests import FEWEST_DRAWN, TESTS, differences, replace_test
 from gradely.data.ids import Bools, Floats
 from gradely.errors import DataError
 from gradely.evaluation.notes import Note
@@ -105,8 +105,10 @@ class Influence(Result):
         if len(self.queries) < FEWEST:
             return f"no query can be left out: that needs at least {FEWEST} queries"
         kind = "corrected p-values" if self.pairwise.is_corrected else "p-values"
+        test = replace_test(self.pairwise.test, len(self.queries) - 1)
+        by = "" if test == self.pairwise.test else f", by the {TESTS[test]}, since the bootstrap needs {FEWEST_DRAWN}"
         return (
-            f"{kind} without each query in turn: the smallest and the largest, how many queries change the "
+            f"{kind} without each query in turn{by}: the smallest and the largest, how many queries change the "
             "verdict if left out, and which"
         )
 
