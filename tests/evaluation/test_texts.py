@@ -107,6 +107,15 @@ def test_summaries_of_gates_have_the_texts_of_queries(files, capfd):
 def test_a_broken_file_of_texts_is_named_and_not_overwritten(files, capfd):
     (files / "asked.jsonl").write_text('{"qid": "q1", "question": "ties?"}\n')
     assert gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "asked.jsonl").query_text == "ties?"
+    (files / "asked.csv").write_text('qid,question\r\nq0,one\r\nq1,"ties,\r\nor ""not""?"\r\n')
+    assert gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "asked.csv").query_text == 'ties, or "not"?'
+    for rows, says in (
+        ("id,note\nq1,x\n", "found the fields 'id, note'"),
+        (f"id,text\nq1,{'x' * 200_000}\n", "is not CSV"),
+    ):
+        (files / "asked.csv").write_text(rows)
+        with pytest.raises(InputError, match=f"asked.csv:[12]: .*{says}"):
+            gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "asked.csv")
     (files / "broken").write_text("q1 without a tab\n")
     with pytest.raises(InputError, match="broken:1: expected an id, a tab and a text"):
         gradely.explain(QRELS, RUN, "q1", "RR", queries_text=files / "broken")

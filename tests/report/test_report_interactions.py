@@ -421,7 +421,10 @@ def test_texts_of_what_is_shown_are_shown(browser, tmp_path, capfd):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("no tab here", ":2: expected an id, a tab and a text, or a JSON object; found 'no tab here'"),
+        (
+            "no tab here",
+            ":2: expected an id, a tab and a text, a JSON object, or CSV with a header like id,text; found",
+        ),
         ('{"id": 3}', ":2: expected an id (_id, id, qid, query_id, …) and a text (title, text, query, question, …)"),
         ('{"id": ', ":2: this is not valid JSON"),
     ],

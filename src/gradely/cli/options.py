@@ -573,7 +573,7 @@ queries_text = click.option(
     "--queries-text",
     type=FILE,
     metavar="FILE",
-    help="Query texts to show: lines of an id, a tab and a text, or JSON Lines with id and text.",
+    help="Query texts to show: lines of an id, a tab and a text, or JSON Lines or CSV with id and text.",
 )
 docs_text = click.option(
     "--docs-text", type=FILE, metavar="FILE", help="Document texts to show, in the formats of --queries-text."

@@ -243,7 +243,7 @@ class Comparison(Result):
         """Return a self-contained HTML page: leaderboard, all pairs, one or two runs by query, rankings, and ties.
 
         For systems with several runs, the page shows the runs and the components of the variance instead of rankings.
-        `queries_text` and `docs_text` are {id: text}, files with an id, a tab and a text per line, or JSON Lines files.
+        `queries_text` and `docs_text` are {id: text}, files with an id, a tab and a text per line, JSON Lines or CSV.
         `command` is the command line that the page displays.
         """
         from gradely.report.comparison import page

@@ -1,5 +1,6 @@
 """Texts of queries and documents, {id: text} or a file of them, which are shown beside their ids."""
 
+import csv
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +11,7 @@ from gradely.errors import InputError, clip
 from gradely.tables import count_of
 
 Texts: TypeAlias = Mapping[Any, str] | str | os.PathLike[str]
-"""{id: text}, or a file: id, tab and text, or JSON Lines"""
+"""{id: text}, or a file: id, tab and text, JSON Lines, or CSV"""
 IDS = ("_id", "id", "qid", "query_id", "question_id", "number", "docid", "doc_id", "docno", "pid", "cord_uid")
 TITLES = ("title",)
 BODIES = ("text", "query", "question", "contents", "body", "abstract", "description", "passage")
@@ -73,15 +74,30 @@ def shorten(text: str, longest: int) -> str:
 
 def _read(source: Source) -> Iterable[tuple[str, str]]:
     """Yield ids and texts, line by line."""
+    header = source.head.partition(b"\n")[0].decode(errors="replace").strip("\ufeff\r").split(",")
+    if not {*IDS}.isdisjoint(header):
+        yield from _rows(source)
+        return
     for number, line in source.lines():
         name, text = f"{source.name}:{number}", line.decode().rstrip("\r")
         yield _record(text, name) if text.lstrip().startswith("{") else _columns(text, name)
 
 
+def _rows(source: Source) -> Iterable[tuple[str, str]]:
+    """Yield ids and texts of CSV with a header; a text may contain line breaks inside quotes."""
+    rows = csv.DictReader(f"{line.decode()}\n" for _, line in source.lines())
+    try:
+        for row in rows:
+            yield _pick(row, f"{source.name}:{rows.line_num}")
+    except csv.Error as error:
+        raise InputError(f"{source.name}:{rows.line_num}: is not CSV: {error}") from None
+
+
 def _columns(line: str, name: str) -> tuple[str, str]:
     key, tab, text = line.partition("\t")
     if not tab:
-        raise InputError(f"{name}: expected an id, a tab and a text, or a JSON object; found {clip(line)}")
+        header = "CSV with a header like id,text"
+        raise InputError(f"{name}: expected an id, a tab and a text, a JSON object, or {header}; found {clip(line)}")
     return key.strip(), text
 
 
@@ -91,9 +107,14 @@ def _record(line: str, name: str) -> tuple[str, str]:
         record = json.loads(line)
     except (ValueError, RecursionError):
         raise InputError(f"{name}: this is not valid JSON: {clip(line)}") from None
+    return _pick(record, name)
+
+
+def _pick(record: Mapping[Any, Any], name: str) -> tuple[str, str]:
+    """Return the id and the text of a record, by the usual names."""
     key = next((field for field in IDS if isinstance(record.get(field), str | int)), None)
     parts = [record[field] for field in TITLES + BODIES if isinstance(record.get(field), str) and record[field]]
     if key is None or not parts:
         fields = f"an id ({', '.join(IDS[:4])}, …) and a text ({', '.join(TITLES + BODIES[:3])}, …)"
-        raise InputError(f"{name}: expected {fields}; found the fields {clip(', '.join(record))}")
+        raise InputError(f"{name}: expected {fields}; found the fields {clip(', '.join(map(str, record)))}")
     return str(record[key]), ". ".join(parts[:2])
