@@ -57,11 +57,11 @@ class Qrels:
         self.hashed: object = None
         """the hash table that locate builds from it, once"""
         self.whole = False
-        """True if queries were given as whole numbers, not as text that looks like them"""
+        """true if queries were given as whole numbers, not as text that looks like them"""
         self.notes: list[str] = []
         """assumptions made when it was read"""
         self.selected = False
-        """True if only these queries were selected, and others do not matter"""
+        """true if only these queries were selected, and others do not matter"""
         self.excluded: Qrels | None = None
         """documents that are removed from rankings first"""
         self.segments: Mapping[str, str] | None = None

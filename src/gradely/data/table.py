@@ -112,11 +112,9 @@ class Table(Mapping[str, Mapping[str, float]]):
         """columns with the probability of each label, if any; the first one is read as the number"""
 
     whole = False
-    """True if queries are whole numbers, not text that looks like them"""
-
+    """true if queries are whole numbers, not text that looks like them"""
     rank: str | None = None
     """the rank column that a run has beside its scores; it is ignored"""
-
     unit = "row"
     """the word for a row in errors"""
     subtopic: str | None = None
@@ -126,9 +124,9 @@ class Table(Mapping[str, Mapping[str, float]]):
     nameless = False
     """true if the document of a row may be empty, as in a table of segments, some of which are missing"""
     explains = False
-    """True for text, whose errors `plain` explains with the number of the line"""
+    """true for text, whose errors `plain` explains with the number of the line"""
     is_small = False
-    """True for text that is so small that reading it line by line is faster"""
+    """true for text that is so small that reading it line by line is faster"""
 
     def pick_columns(self, names: Sequence[str], columns: Names | None, sample: Sample | None = None) -> Roles:
         """Return the columns to read; note if none of them holds labels, and other assumptions."""

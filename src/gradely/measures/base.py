@@ -42,19 +42,19 @@ class Measure(Named, metaclass=_MeasureType):
     takes_expected: ClassVar[bool] = True
     """False if no closed form of the mean over the orders of tied documents is known"""
     may_refuse: ClassVar[bool] = False
-    """True if the measure refuses to compute that mean for tie groups with too many states"""
+    """true if the measure refuses to compute that mean for tie groups with too many states"""
     takes_fixed: ClassVar[bool] = True
     """False if the formula depends on the lengths of tie groups, which compilers do not allow"""
     takes_fixed_order: ClassVar[bool] = True
     """False if the formula inspects values even if no documents tie"""
     needs_subtopics: ClassVar[bool] = False
-    """True if the measure needs labels by subtopic; other measures use the highest label of each document"""
+    """true if the measure needs labels by subtopic; other measures use the highest label of each document"""
     may_be_bounded: ClassVar[bool] = False
-    """True if the best and worst values may be bounds that contain every order instead of the values of an order"""
+    """true if the best and worst values may be bounds that contain every order instead of the values of an order"""
     may_lack: ClassVar[str] = ""
     """what a query with relevant documents may lack, in which case every ranking scores 0; see `lacks`"""
     has_ceiling: ClassVar[bool] = False
-    """True if no ranking of some queries can reach 1"""
+    """true if no ranking of some queries can reach 1"""
     needs_relevant: ClassVar[bool] = True
     """False if the measure is meaningful for queries without relevant documents"""
     bounds: ClassVar[tuple[float, float]] = (0.0, 1.0)

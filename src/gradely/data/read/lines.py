@@ -27,7 +27,7 @@ class Layout(NamedTuple):
     value: int
     """position of the number"""
     extra: bool
-    """True if fields after the last one are ignored"""
+    """true if fields after the last one are ignored"""
 
 
 QRELS = Layout("label", "query iteration document label", width=4, value=3, extra=False)
