@@ -9,7 +9,9 @@ GradelyError
   MissingExtra(ImportError)  needs an optional package
 """
 
+import copyreg
 from collections.abc import Iterable
+from typing import Any
 
 LONGEST, TAIL = 300, 100
 """The most characters of a message, which may quote input of any length, and how many of them are its end, which says
@@ -22,6 +24,10 @@ class GradelyError(Exception):
     def __init__(self, message: str) -> None:
         """Take the message, and shorten it if it is very long."""
         super().__init__(shorten(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the message: an error that is made from other arguments could not be sent by another process."""
+        return copyreg.__newobj__, (type(self), *self.args), vars(self)  # type: ignore[attr-defined]
 
 
 class InputError(GradelyError, ValueError):

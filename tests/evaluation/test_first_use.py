@@ -1,5 +1,7 @@
 """What people meet who have only the README and their own data: hints that say what to type, and no silent number."""
 
+import copy
+import pickle
 import warnings
 
 import numpy as np
@@ -10,6 +12,8 @@ import pytest
 import gradely
 from gradely import RR, DataError, InputError, from_arrays, from_groups
 from gradely.cli.main import run as cli
+from gradely.errors import MissingExtra, NotFinite
+from gradely.trec_eval.options import Quit
 
 QRELS = {"q1": {"a": 1, "b": 0}, "q2": {"c": 1}}
 RUN = {"q1": {"a": 0.9, "b": 0.3}, "q2": {"c": 0.5}}
@@ -207,3 +211,19 @@ def test_swapped_lines_of_json_say_so(tmp_path):
     (tmp_path / "r.jsonl").write_text('{"query_id": "q1", "doc_id": "a", "score": 0.7}\n')
     with pytest.raises(InputError, match="'label' is a label, as in qrels, which come first, before the runs"):
         gradely.evaluate(tmp_path / "r.jsonl", tmp_path / "q.jsonl", ["RR"])
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotFinite("DCG", 0, 1e308, "q"),
+        MissingExtra("Altair", "report"),
+        gradely.InputError("x" * 1000),
+        Quit(4, "no run"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_of_other_processes_arrive_as_they_were(error):
+    """A process pool broke by an error that was made from other arguments than its message."""
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
