@@ -43,7 +43,7 @@ def look_swapped(
         return None
     scale = _scale_of(scores)
     values = scale.text if scale else f"of which {distinct} differ"
-    if scale and are_real(levels / scale.step):
+    if scale and are_real(levels, scale.step):
         return f"most labels are not whole numbers, and the first scores are {values}"
     if len(levels) > HIGHEST and _share_tied(scores) > 0.5 > _share_tied(labels):
         return f"there are {len(levels):,} distinct positive labels, and most of the first scores tie, {values}"
@@ -79,9 +79,9 @@ def _scale_of(scores: npt.NDArray[np.float64]) -> Scale | None:
     return next((Scale(low, high, step) for step in (1.0, 0.5) if not (scores % step).any()), None)
 
 
-def are_real(levels: npt.NDArray[np.float64]) -> bool:
-    """True if most labels are not whole numbers."""
-    return 2 * int(np.count_nonzero(levels != np.floor(levels))) > len(levels)
+def are_real(levels: npt.NDArray[np.float64], step: float = 1.0) -> bool:
+    """True if most labels are not whole numbers, or not on a scale with another step."""
+    return 2 * int(np.count_nonzero(levels % step)) > len(levels)
 
 
 def describe_beyond(labels: npt.NDArray[np.float64]) -> str | None:
