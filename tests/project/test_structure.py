@@ -51,6 +51,11 @@ def test_evaluating_dicts_loads_nothing_but_numpy():
     assert not unused & loaded
 
 
+def test_checking_files_loads_nothing_for_dataframes(demo):
+    loaded = modules_after(f"import gradely; gradely.check({str(demo / 'qrels.txt')!r}, {str(demo / 'dense.run')!r})")
+    assert not {*HEAVY, "gradely.data.read.frames"} & loaded
+
+
 def test_evaluating_arrays_of_numpy_loads_nothing_for_other_libraries():
     arrays = "numpy.array([[2.0, 1.0]]), numpy.array([[0, 1]])"
     assert "array_api_compat" not in modules_after(

@@ -11,7 +11,6 @@ from gradely.data import Hits, Qrels, Report, Run, open_run, read_qrels, run_nam
 from gradely.data.column_roles import Names
 from gradely.data.locate import find_hits
 from gradely.data.read.formats import format_of
-from gradely.data.read.frames import is_frame
 from gradely.data.read.lines import QRELS, RUN, Layout, Scan, scan
 from gradely.data.read.readers import trec_table
 from gradely.data.source import Source, ignore, split_report
@@ -112,12 +111,20 @@ def _spread(item: Any) -> Iterator[tuple[str, Any]]:
 def _open(how: Callable[..., Run], run: Any, name: str) -> Run:
     """Open a run; in messages, a dataframe has the name it was given."""
     ranking = how(run)
-    return Run(ranking.scores, ranking.name, name) if is_frame(run) else ranking
+    return Run(ranking.scores, ranking.name, name) if _is_frame(run) else ranking
 
 
 def _is_whole(value: Any) -> bool:
     """Return whether a value is a run, and not the ranking of a query."""
-    return isinstance(value, str | os.PathLike | Run) or is_frame(value)
+    return isinstance(value, str | os.PathLike | Run) or _is_frame(value)
+
+
+def _is_frame(value: Any) -> bool:
+    if isinstance(value, str | os.PathLike | Run):  # needs no library of dataframes
+        return False
+    from gradely.data.read.frames import is_frame
+
+    return is_frame(value)
 
 
 def check_files(
