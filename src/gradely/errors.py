@@ -110,9 +110,13 @@ def hint_number(value: object) -> str:
     ('; decimals have a point, not a comma', '; write numbers in place of words', '')
     >>> {hint_number("85%"), hint_number("3/5"), hint_number("4.5 stars")}
     {'; write a number alone, like 0.85'}
+    >>> hint_number([{"id": "d1"}])
+    '; give {query: {document: number}}, which you may take from the response of a search engine'
     """
     import re
 
+    if isinstance(value, dict | list):
+        return "; give {query: {document: number}}, which you may take from the response of a search engine"
     if not isinstance(value, str):
         return ""
     if not value.strip():

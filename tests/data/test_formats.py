@@ -232,6 +232,23 @@ def test_a_query_without_results_has_no_ranking(file, engine):
         assert values(QRELS, run) == values(QRELS, {"q2": RUN["q2"]})
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        {
+            "responseHeader": {"status": 0},
+            "response": {"docs": [{"docno": "d1"}]},
+        },  # of Solr, with an id by another name
+        {"grouped": {"site": {"groups": []}}},
+        {"data": {"Get": {"Page": [{"_additional": {"id": "d1"}}]}}},  # of Weaviate
+        {"code": 0, "data": [{"id": "d1", "distance": 0.5}]},  # of Milvus
+    ],
+)
+def test_other_responses_say_what_to_give(file, response):
+    with pytest.raises(DataError, match=r"is not a number; give \{query: \{document: number\}\}, .* a search engine$"):
+        values(QRELS, file("run.json", {"q1": response}))
+
+
 @pytest.mark.parametrize("engine", ["Algolia", "Meilisearch"])
 def test_responses_of_a_search_for_several_queries_may_name_them(file, engine):
     parts = [{"query": q, **RESPONSES[engine]([result(engine, doc, 0) for doc in docs])} for q, docs in RUN.items()]
