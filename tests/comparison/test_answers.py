@@ -140,6 +140,9 @@ def test_intervals_that_hold_at_once_for_each_measure_or_for_all():
 def test_verdicts_are_strict_about_alpha():
     same = pairwise(np.zeros((5, 2)), rope=0.1, alpha=0.5**5)
     assert same.tost_adjusted[0, 0] == 0.5**5 and not same.equivalent.any()
+    for margin in (0.1, 0.3):  # means of equal differences may lie below them by a rounding error
+        at_margin = (pairwise(column(*[margin] * queries), rope=margin) for queries in range(6, 12))
+        assert not any(tested.equivalent.any() for tested in at_margin)
     edge = pairwise(column(0.1, 0.2, 0.3), test="randomization", alpha=2 / 2**3)
     assert edge.power() == {"AP": 0.0}
     assert pairwise(runs_at(0.5, 0.4)).power() == {"AP": 1.0}

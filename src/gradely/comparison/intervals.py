@@ -11,6 +11,7 @@ from gradely.comparison import tests
 from gradely.comparison.student import t_tail, t_upper
 from gradely.comparison.tests import Chances, lacks_spread
 from gradely.data.ids import Bools, Floats, Ints
+from gradely.evaluation.notes import SAME
 
 DRAWS = 10_000
 """resamples of the bootstrap, as for tests: 250 lie beyond each end of a 95 % interval"""
@@ -61,7 +62,7 @@ class Estimates(NamedTuple):
     def p_above(self, limits: Any) -> Floats:
         """Return one-sided p-values of the hypothesis that differences exceed their limits."""
         beyond = self.difference - limits
-        exact = np.where(beyond > 0, 0.5**self.units, 1.0)
+        exact = np.where(beyond > SAME, 0.5**self.units, 1.0)
         return np.where(self.constant, exact, t_tail(beyond / self._divisor, self._freedom))
 
     def p_below(self, limits: Any) -> Floats:
@@ -82,7 +83,7 @@ class Estimates(NamedTuple):
     def tost(self, rope: float) -> Floats:
         """Return p-values of equivalence (TOST): the larger of two one-sided p-values (Schuirmann 1987)."""
         size = np.abs(self.difference)
-        inside = np.where(size < rope, 0.5**self.units, 1.0)
+        inside = np.where(rope - size > SAME, 0.5**self.units, 1.0)
         return np.where(self.constant, inside, t_tail((rope - size) / self._divisor, self._freedom))
 
     def chances(self, rope: float) -> Chances:
