@@ -1005,6 +1005,8 @@ def test_details_of_quepid_are_qrels_and_a_run(tmp_path):
     said = list(map(str, scores.notes))
     assert any("2 of 4 rows have no rating and count as unjudged" in note for note in said)
     assert any("1 of 4 rows has no document and is left out" in note for note in said)
+    by = gradely.evaluate(tmp_path / "d.csv", tmp_path / "d.csv", ["RR"], by="Case Name").segments
+    assert by["C"] == {"RR": 0.75}
     assert any("'Doc Position' is read as the score, and not 'Rating'" in note for note in said)
 
 

@@ -151,9 +151,10 @@ class CsvTable(Table):
     def _is_unrated(self, row: list[str]) -> bool:
         """True for a row of Quepid that ends with a query, without documents, or has no rating beside its document."""
         at = self.layout.value
-        if not self.is_quepid or at is None:
+        if not self.is_quepid or (at is None and not self.nameless):
             return False
-        return len(row) == self.layout.query + 1 or (self.kind == "label" and len(row) > at and not row[at].strip())
+        empty = at is not None and self.kind == "label" and len(row) > at and not row[at].strip()
+        return empty or len(row) == self.layout.query + 1
 
     def records(self) -> Iterator[tuple[int, list[str]]]:
         """Yield the rows that are not blank, with the number of the line on which each ends."""
