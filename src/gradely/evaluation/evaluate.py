@@ -31,7 +31,6 @@ from gradely.tables import Table, box, bullets, count_of, grid, heading, to_fram
 
 if TYPE_CHECKING:
     from gradely.data.texts import Texts
-    from gradely.data.tops import RunDetails
     from gradely.evaluation.by_query import QueryScores
 
 DEFAULT = ("nDCG@10", "AP", "RR", "P@10", "R@100", "muAP")
@@ -427,9 +426,7 @@ def evaluate_run(
 
         observer = DetailsObserver(depth)
     hits = locate(qrels, ranking, ranked_by, workers, report, observer)
-    details: RunDetails | None = None
-    if observer is not None:
-        details = observer.details(hits) or describe_run(qrels, ranking, observer.depth)
+    details = None if observer is None else observer.details(hits) or describe_run(qrels, ranking, observer.depth)
     apart = describe_mismatch(qrels, ranking, hits)
     about_run = [*ranking.notes, *find_mistakes(qrels, ranking, hits, same=same)]
     return Evaluation(qrels, hits, measures, settings, title, placed, workers, details, apart, about_run)

@@ -85,10 +85,10 @@ def find_open(qrels: Qrels, runs: Mapping[str, Any], settings: Settings, depth: 
     placed = dict(zip(opened, on_threads(place, opened.items(), settings.workers), strict=True))
     stacked = StackedRuns.of(joined, {name: evaluation.placed_hits for name, evaluation in placed.items()}, settings)
     notes = merge_notes({name: notes_of(evaluation) for name, evaluation in placed.items()})
-    return open_runs(stacked, row >= len(qrels.grade), notes).down_to(depth)
+    return with_open_documents(stacked, row >= len(qrels.grade), notes).down_to(depth)
 
 
-def open_runs(stacked: StackedRuns, is_open: Bools, notes: Sequence[Note] = ()) -> OpenRuns:
+def with_open_documents(stacked: StackedRuns, is_open: Bools, notes: Sequence[Note] = ()) -> OpenRuns:
     """Return runs some of whose documents are open."""
     hits = stacked.hits
     above = np.full(len(is_open), np.iinfo(np.int64).max)

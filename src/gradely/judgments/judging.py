@@ -16,8 +16,7 @@ from gradely.evaluation.evaluate import Progress, evaluate_all, ignore, name_run
 from gradely.evaluation.label_bounds import Bounds, LabelRanges, check_settings, depth_of, find_bounds, weigh
 from gradely.evaluation.label_ranges import is_decided
 from gradely.evaluation.notes import Note
-from gradely.evaluation.open_documents import Labels, OpenRuns
-from gradely.evaluation.open_documents import open_runs as with_open_documents
+from gradely.evaluation.open_documents import Labels, OpenRuns, with_open_documents
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.stacked import StackedRuns
 from gradely.judgments.holes import DEFAULT, DIGITS, worth_of
