@@ -361,8 +361,8 @@ def test_check_finds_everything_that_is_wrong(demo, said):
         "q01 Q0 d1 1 x t\nq01 Q0 d2 1\nq01 Q0 d3 2 0.5 t\nq01 Q0 d3 1 nan t\nq01 Q0 d3 1 0.7 t\nq01 Q0 d4 1 0.9 t\n"
     )
     text = said("check", "qrels.txt", "bad.run", code=1)
-    for part in ("error: 1: ", "error: 2: ", "error: 4: ", "error: 5: "):
-        assert f"bad.run: {part}" in text
+    for part in (":1: error: ", ":2: error: ", ":4: error: ", ":5: error: "):
+        assert f"bad.run{part}" in text
     (demo / "other.run").write_text("z Q0 d1 1 16777217 t\n")
     assert "error: no query in common" in said("check", "qrels.txt", "other.run", code=1)
     (demo / "close.run").write_text("q01 Q0 d084 1 16777216 t\nq01 Q0 d030 2 16777217 t\n")

@@ -285,7 +285,7 @@ def test_what_is_wrong_is_named_with_its_line(file, kind, line, says):
         read(path, kind)
     assert str(error.value) == f"{path}:4: {says}"
     files = (path,) if kind == "qrels" else (file("a 0 a 1\nz 0 z 1\n", "qrels"), path)
-    assert f"{path}: error: 4: {says}" in list(map(str, gradely.check(*files)))
+    assert f"{path}:4: error: {says}" in list(map(str, gradely.check(*files)))
 
 
 @pytest.mark.parametrize("names", ["{} x", "q {}"])

@@ -113,11 +113,11 @@ def test_lines_that_cannot_be_used_are_named_and_the_others_counted(collection, 
     path = tmp_path / "run"
     path.write_text("".join(lines) + "q1 Q0 d99 1 nan t\n" + lines[0] + "q1 Q0\n" * 9)
     findings = check(qrels, path)
-    wrong = [finding.text for finding in findings if finding.kind == "error"]
-    assert wrong[0].startswith(f"{len(lines) + 1}: the score is nan")
-    assert wrong[1].startswith(f"{len(lines) + 2}: duplicate document ")
+    wrong = [str(finding) for finding in findings if finding.kind == "error"]
+    assert wrong[0].startswith(f"{path}:{len(lines) + 1}: error: the score is nan")
+    assert wrong[1].startswith(f"{path}:{len(lines) + 2}: error: duplicate document ")
     assert wrong[1].endswith(f"in line 1; {DUPLICATES_HINT}")
-    assert wrong[-1] == "11 lines in all cannot be used"
+    assert wrong[-1] == f"{path}: error: 11 lines in all cannot be used"
     rest = [each for each in texts(findings) if each[0] != "error"]
     assert rest == texts(check(qrels, ranked))
 
@@ -181,9 +181,9 @@ def test_what_is_wrong_with_other_queries_does_not_matter(tmp_path):
 @pytest.mark.parametrize(("wrong", "counted"), [(5, 0), (6, 1)])
 def test_five_lines_that_cannot_be_used_are_named(tmp_path, wrong, counted):
     (tmp_path / "qrels").write_text("1 0 a 1\n" + "1 0\n" * wrong)
-    found = [finding.text for finding in check(tmp_path / "qrels") if finding.kind == "error"]
-    assert len(found) == 5 + counted and found[4].startswith("6: ")
-    assert (found[-1] == f"{wrong} lines in all cannot be used") == bool(counted)
+    found = [finding for finding in check(tmp_path / "qrels") if finding.kind == "error"]
+    assert len(found) == 5 + counted and found[4].about == f"{tmp_path / 'qrels'}:6"
+    assert (found[-1].text == f"{wrong} lines in all cannot be used") == bool(counted)
 
 
 @pytest.mark.parametrize(("missing", "names"), [(5, "q1, q2, q3, q4, q5"), (6, "q1, q2, q3, q4, q5, …")])

@@ -351,7 +351,7 @@ def test_the_documents_to_judge_are_those_in_the_top_of_any_run(files, capfd):
     runs = {"a": {q: ["d1", "d2", "d3"] for q in QUERIES}, "b": {q: ["d3", "d4", "d1"] for q in QUERIES}}
     drawn = gradely.sample(LLM, runs, n=5, depth=2)
     assert drawn.documents == {query: ["d1", "d2", "d3", "d4"] for query in drawn.queries}
-    assert "the top 2 of the runs has 20 documents to judge" in drawn.summary()
+    assert "20 documents to judge in the top 2 of the runs" in drawn.summary()
     assert run(["sample", "llm.qrels", "a.run", "-n", "5", "--depth", "3", "--pool", "pool.csv", "-o", "q.csv"]) == 0
     rows = (files / "pool.csv").read_text().splitlines()
     queries = [line.split(",")[0] for line in (files / "q.csv").read_text().splitlines()[1:]]

@@ -703,7 +703,7 @@ def test_one_judge_fills_what_others_left_open():
         "r": {"b": 1.0},
         "s": {"d": 3.0},
     }
-    assert merged.notes == ["2 labels of people, and 2 of llm, which alone judged these documents"]
+    assert merged.notes == ["2 labels of people, and 2 of llm for documents that nobody else judged"]
     with pytest.raises(gradely.DataError, match="there are 2 judges to merge: choose one of mean, median, majority"):
         gradely.judges(MERGED).merge(fill="z")
     with pytest.raises(gradely.DataError, match=r"no judge 'lm'\. Did you mean llm"):

@@ -237,7 +237,8 @@ def _scan(source: Source, layout: Layout, report: Report = ignore) -> Scan:
 
 
 def _list_errors(name: str, texts: list[str]) -> list[Finding]:
-    findings = [Finding(name, "error", text.removeprefix(f"{name}:")) for text in texts[:SHOWN]]
+    places = [text.removeprefix(f"{name}:").partition(": ") for text in texts[:SHOWN]]
+    findings = [Finding(f"{name}:{line}", "error", text) for line, _, text in places]
     if len(texts) > SHOWN:
         findings.append(Finding(name, "error", f"{len(texts):,} lines in all cannot be used"))
     return findings

@@ -42,8 +42,8 @@ def merge(qrels: Mapping[str, Qrels], how: str | None = None, fill: str | None =
         extra = together.labels[:, at.index(fill)]
         merged = np.where(lacking, extra, merged)
         notes.append(
-            f"{count_of(int((~lacking).sum()), 'label')} of {', '.join(others)}, and {int(lacking.sum()):,} of {fill}, "
-            "which alone judged these documents"
+            f"{count_of(int((~lacking).sum()), 'label')} of {', '.join(others)}, and {int(lacking.sum()):,} of {fill} "
+            "for documents that nobody else judged"
         )
     queries = np.repeat(np.arange(len(together.queries)), np.diff(together.start)).tolist()
     table: dict[str, dict[str, float]] = {query: {} for query in together.queries}

@@ -62,7 +62,9 @@ class QuerySample(Result):
             f"{len(self.queries):,} of {count_of(self.total, 'query')}, drawn at random with seed {self.seed}{share}"
         )
         size = sum(map(len, self.documents.values()))
-        return f"{drawn}; the top {self.depth} of the runs has {count_of(size, 'document')} to judge" if size else drawn
+        if not size:
+            return drawn
+        return f"{drawn}; {count_of(size, 'document')} to judge in the top {self.depth} of the runs"
 
     def sections(self, digits: int) -> list[Section]:  # noqa: ARG002 - the signature of all results
         """Return the summary and the queries."""
