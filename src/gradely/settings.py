@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Literal, TypeAlias
 
 from gradely.errors import DataError, GradelyError, did_you_mean
@@ -143,11 +143,6 @@ def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[G
     if not isinstance(choice, str) or choice not in choices:
         hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
         raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a real number, and neither text nor a truth value."""
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_whole(value: Any) -> bool:

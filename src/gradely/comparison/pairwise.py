@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from math import inf, isfinite
+from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -46,8 +46,9 @@ from gradely.evaluation.by_query import check_baseline
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import normalize_weights
+from gradely.kernel.parameters import is_number
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import check_choice, is_number, is_whole
+from gradely.settings import check_choice, is_whole
 from gradely.tables import Table
 
 FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}
@@ -82,7 +83,7 @@ class Design(NamedTuple):
             raise DataError(f"the number of resamples must be a whole number of at least 1; found {self.resamples!r}")
         if self.resamples > tests.MOST_RESAMPLES:
             raise DataError(f"the number of resamples must be at most {tests.MOST_RESAMPLES:,}; found {self.resamples}")
-        if self.rope is not None and not (is_number(self.rope) and self.rope > 0 and isfinite(self.rope)):
+        if self.rope is not None and not (is_number(self.rope) and self.rope > 0):
             raise DataError(f"rope is the equivalence margin, a number above 0 like 0.01; found {self.rope!r}")
         return self._replace(correction=correction, baselines=_check_baselines(baselines, list(runs)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from math import ceil, inf, isfinite, sqrt
+from math import ceil, inf, sqrt
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -19,6 +19,7 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
+from gradely.kernel.parameters import is_number
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
@@ -29,7 +30,6 @@ from gradely.settings import (
     Settings,
     TiePolicy,
     check_choice,
-    is_number,
 )
 from gradely.tables import Cell, Table, count_of, show_beside, typed_frame
 
@@ -265,7 +265,7 @@ def _check_difference(difference: float | None, measures: Iterable[Measure]) -> 
     """Refuse a difference to plan for that is not above 0, or that a measure cannot have."""
     if difference is None:
         return
-    if not (is_number(difference) and difference > 0 and isfinite(difference)):
+    if not (is_number(difference) and difference > 0):
         raise DataError(f"the difference to plan for must be a number above 0, like 0.02; found {difference!r}")
     for measure in measures:
         span = measure.bounds[1] - measure.bounds[0]
