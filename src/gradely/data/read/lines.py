@@ -102,7 +102,7 @@ def read(source: Source, layout: Layout, duplicates: str = "error") -> Values:
     """Return {query: {document: value}} in the order of the file."""
     rows = Collector(source.name, duplicates)
     for number, line in source.lines():
-        query, doc, value = fields(source, layout, number, line)
+        query, doc, value = parse_line(source, layout, number, line)
         try:
             rows.add(number, query, doc, value)
         except DataError as error:
@@ -142,7 +142,7 @@ def scan(source: Source, layout: Layout, report: Report) -> Scan:
     ranks: dict[str, array[float]] = {}
     for number, line in source.lines(report):
         try:
-            query, doc, value = fields(source, layout, number, line)
+            query, doc, value = parse_line(source, layout, number, line)
             rows.add(number, query, doc, value)
         except GradelyError as error:
             wrong.append(str(error))
@@ -169,7 +169,7 @@ def to_rank(text: bytes) -> float:
         return nan
 
 
-def fields(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:
+def parse_line(source: Source, layout: Layout, number: int, line: bytes) -> tuple[str, str, float]:
     """Return query, document and value of a line."""
     words = line.split()
     if len(words) < layout.width or (len(words) > layout.width and not layout.extra):
@@ -220,7 +220,7 @@ def read_query(source: Source, query: str, duplicates: str = "error") -> dict[st
     rows = Collector(source.name, duplicates)
     for number, line in _lines_of(source, encode(query)):
         source.check_text(line, number)
-        rows.add(number, *fields(source, RUN, number, line))
+        rows.add(number, *parse_line(source, RUN, number, line))
     return rows.values.get(query, {})
 
 

@@ -18,7 +18,7 @@ from gradely.data.ids import Ids, Ints, as_text
 from gradely.data.qrels import Qrels
 from gradely.data.read.dicts import MAPPING
 from gradely.data.read.formats import ReadOptions, format_of
-from gradely.data.read.lines import QRELS, Collector, fields, parse_value
+from gradely.data.read.lines import QRELS, Collector, parse_line, parse_value
 from gradely.data.source import Source
 from gradely.data.subtopics import JudgedSubtopics, natural_key
 from gradely.data.table import DUPLICATES_HINT, IrregularText, describe_merged
@@ -141,7 +141,7 @@ def _rows_of_trec(source: Source) -> Iterator[Row]:
     """Yield the judgments of TREC qrels; raise InputError if the second field is meaningless, as in most qrels."""
     subtopics: set[str] = set()
     for number, line in source.lines():
-        query, document, label = fields(source, QRELS, number, line)
+        query, document, label = parse_line(source, QRELS, number, line)
         subtopic = line.split()[1].decode()
         subtopics.add(subtopic)
         yield Row(f"{source.name}:{number}", query, document, subtopic, label)
