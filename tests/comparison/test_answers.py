@@ -228,6 +228,16 @@ def test_a_peer_that_beats_the_rest_by_signed_ranks_alone_is_not_called_better()
     assert answer(tested).endswith("; a is better than c.")
 
 
+def test_a_pair_of_two_baselines_is_named_once():
+    two = answer(pairwise(runs_at(0.5, 0.2), baselines=("a", "b")))
+    assert two == answer(pairwise(runs_at(0.5, 0.2), baselines=("a",)))  # "b is worse than a; a is better than b"
+    three = answer(pairwise(runs_at(0.5, 0.2, 0.3), baselines=("a", "b")), 0)
+    assert [part.split(" (")[0] for part in three.removesuffix(".").split("; ")] == [
+        "By AP, b and c are worse than a",
+        "c is better than b",
+    ]
+
+
 def test_the_summary_says_which_measures_agree():
     up, down = runs_at(0.5, 0.2), runs_at(0.2, 0.5)
     text = summary(pairwise(np.stack([up, 2 * up, down])))

@@ -267,7 +267,9 @@ class Answer:
         if not self.pairwise.count:
             return f"{self._name_highest()}, but {explain_untested(self.pairwise)}"
         if self.design.baselines:
-            return "; ".join(self._describe_baseline(self.names.index(name)) for name in self.design.baselines)
+            bases = [self.names.index(name) for name in self.design.baselines]
+            said = (self._describe_baseline(base, bases[:i]) for i, base in enumerate(bases))
+            return "; ".join(text for text in said if text)
         return self._describe_best()
 
     def _name_highest(self) -> str:
@@ -317,9 +319,9 @@ class Answer:
             parts += self._say_beaten([top], rest)
         return "; ".join([*parts, *(self._say_beaten(above, [top]) if above else [])])
 
-    def _describe_baseline(self, base: int) -> str:
-        """Name the runs that are better than a baseline, worse, or neither."""
-        others = [i for i in range(len(self.names)) if i != base]
+    def _describe_baseline(self, base: int, earlier: list[int]) -> str:
+        """Name the runs that are better than a baseline, worse, or neither, without the baselines before it."""
+        others = [i for i in range(len(self.names)) if i != base and i not in earlier]
         better = [i for i in others if self.beats[i, base]]
         worse = [i for i in others if self.beats[base, i]]
         alike = [i for i in others if i not in better and i not in worse]
