@@ -3,7 +3,8 @@
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
-from numbers import Integral
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any, Literal, TypeAlias
 
 from gradely.errors import DataError, GradelyError, did_you_mean
@@ -143,6 +144,14 @@ def check_choice(kind: str, choice: Any, choices: Collection[str], error: type[G
     if not isinstance(choice, str) or choice not in choices:
         hint = did_you_mean(choice, choices) if isinstance(choice, str) else ""
         raise error(f"no {kind} {choice!r}: use one of {', '.join(choices)}.{hint}")
+
+
+def is_number(value: Any) -> bool:
+    """True for a finite number other than a bool; False for an integer that is too large for a float."""
+    try:
+        return isinstance(value, Real) and not isinstance(value, bool) and isfinite(value)
+    except OverflowError:
+        return False
 
 
 def is_whole(value: Any) -> bool:

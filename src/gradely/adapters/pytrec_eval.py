@@ -18,9 +18,8 @@ from gradely.data import Qrels, Run, read_qrels
 from gradely.data.locate import find_hits
 from gradely.data.read.dicts import as_scores
 from gradely.errors import DataError, InputError, MeasureError, did_you_mean
-from gradely.kernel.parameters import is_number
 from gradely.measures.dcg import nDCG
-from gradely.settings import Settings, TiePolicy, check_ties
+from gradely.settings import Settings, TiePolicy, check_ties, is_number
 from gradely.trec_eval.command import Queries, values
 from gradely.trec_eval.measures import BY_NAME_ONLY, NEW, TABLE, Column, Entry, nickname
 from gradely.trec_eval.options import Options, parse

@@ -27,7 +27,6 @@ from gradely.evaluation.evaluate import DEFAULT, Evaluations, Progress, evaluate
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Records, Section
 from gradely.evaluation.stacked import StackedRuns
-from gradely.kernel.parameters import is_number
 from gradely.lazy import Chart
 from gradely.measures.ap import AP
 from gradely.measures.names import MeasureLike, fit_all, need_subtopics, parse_all
@@ -38,6 +37,7 @@ from gradely.settings import (
     Settings,
     TiePolicy,
     check_choice,
+    is_number,
     is_whole,
 )
 from gradely.tables import Cell, Table, count_of

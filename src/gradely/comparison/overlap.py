@@ -19,9 +19,8 @@ from gradely.errors import DataError, clip, did_you_mean
 from gradely.evaluation.evaluate import Progress, ignore, name_runs, open_as
 from gradely.evaluation.notes import SAME, Note, note_names
 from gradely.evaluation.result import Records, Result, Section
-from gradely.kernel.parameters import is_number
 from gradely.lazy import Chart
-from gradely.settings import DuplicatePolicy, Settings
+from gradely.settings import DuplicatePolicy, Settings, is_number
 from gradely.tables import Cell, Table, count_of
 
 DEFAULT = ("RBO", "tau", "tau_AP", "Jaccard@10")

@@ -46,9 +46,8 @@ from gradely.evaluation.by_query import check_baseline
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result
 from gradely.evaluation.scores import normalize_weights
-from gradely.kernel.parameters import is_number
 from gradely.measures.names import MeasureLike, parse_all
-from gradely.settings import check_choice, is_whole
+from gradely.settings import check_choice, is_number, is_whole
 from gradely.tables import Table
 
 FAMILIES = {"measure": "the pairs of each measure", "all": "every pair on every measure"}

@@ -19,7 +19,6 @@ from gradely.errors import DataError
 from gradely.evaluation.evaluate import DEFAULT, Progress, evaluate_all, ignore, name_runs, open_runs
 from gradely.evaluation.notes import Note
 from gradely.evaluation.result import Result, Section
-from gradely.kernel.parameters import is_number
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, need_subtopics, parse_all
 from gradely.settings import (
@@ -30,6 +29,7 @@ from gradely.settings import (
     Settings,
     TiePolicy,
     check_choice,
+    is_number,
 )
 from gradely.tables import Cell, Table, count_of, show_beside, typed_frame
 

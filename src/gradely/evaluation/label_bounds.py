@@ -26,7 +26,6 @@ from gradely.kernel.arrays import in_order
 from gradely.kernel.backend import divide, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.kernel.families import additive, rank_discount, threshold
-from gradely.kernel.parameters import is_number
 from gradely.lazy import lazy
 from gradely.measures import Binary, Graded, Measure
 from gradely.measures.ap import AP, bpref, infAP
@@ -40,7 +39,7 @@ from gradely.measures.precision import F1, F, Judged, P, R, RelativeP, Rprec, Se
 from gradely.measures.rbp import RBP
 from gradely.measures.rr import RR, Success
 from gradely.relevance import AtLeast, Identity, Levels, Max, Relevance, Shift, Tabled
-from gradely.settings import Settings
+from gradely.settings import Settings, is_number
 
 CELLS = 1 << 19
 """approximate number of cells of arrays that are processed at a time"""

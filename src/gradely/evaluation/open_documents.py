@@ -19,10 +19,9 @@ from gradely.evaluation.notes import Note, merge_notes, notes_of
 from gradely.evaluation.stacked import StackedRuns
 from gradely.evaluation.values import Evaluation
 from gradely.kernel.batch import find_distinct
-from gradely.kernel.parameters import is_number
 from gradely.measures import Measure
 from gradely.parallel import on_threads
-from gradely.settings import Settings
+from gradely.settings import Settings, is_number
 
 
 class OpenRuns(NamedTuple):

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 from gradely.errors import MeasureError
 from gradely.kernel.backend import is_any
 from gradely.kernel.batch import Array, Batch
-from gradely.kernel.parameters import is_number, to_python
+from gradely.kernel.parameters import to_python
+from gradely.settings import is_number
 
 
 class LabelTable(NamedTuple):

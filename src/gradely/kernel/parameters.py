@@ -1,15 +1,14 @@
 """Classes whose instances consist of parameters, such as measures: parameters are declared, checked and shown."""
 
-import math
 from collections.abc import Callable, Collection
 from inspect import Parameter as Argument
 from inspect import Signature, get_annotations
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar, NamedTuple, Self, TypeAlias, dataclass_transform
 
 from gradely.errors import MeasureError, did_you_mean
 from gradely.lazy import lazy
-from gradely.settings import check_choice
+from gradely.settings import check_choice, is_number
 
 Check: TypeAlias = Callable[[str, Any], Any]
 """Takes the name and value of a parameter; returns the normalised value, or raises MeasureError if it is invalid."""
@@ -243,14 +242,6 @@ class Named(Parametric):
 def show(value: Any) -> str:
     """Return the value of a parameter as it appears in a name."""
     return repr(value) if isinstance(value, str | int | float) else str(value)
-
-
-def is_number(x: Any) -> bool:
-    """True for a finite number other than a bool; False for an integer that is too large for a float."""
-    try:
-        return isinstance(x, Real) and not isinstance(x, bool) and math.isfinite(x)
-    except OverflowError:
-        return False
 
 
 EXACT = 2.0**53

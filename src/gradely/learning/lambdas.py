@@ -21,12 +21,12 @@ from gradely.evaluation.scores import means
 from gradely.kernel.arrays import group_documents, rank_documents
 from gradely.kernel.backend import check_unmasked, device_of, namespace
 from gradely.kernel.batch import Array, Levels
-from gradely.kernel.parameters import is_number
 from gradely.learning.places import places_of, reorder
 from gradely.learning.swaps import Swaps, check, swaps_of
 from gradely.measures import Measure
 from gradely.measures.names import MeasureLike, parse
 from gradely.parallel import keep_freed
+from gradely.settings import is_number
 
 CELLS = 1 << 17
 """approximate number of pairs of documents in a block, which fit into the processor's cache"""

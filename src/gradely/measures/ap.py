@@ -12,11 +12,12 @@ from gradely.kernel.backend import to_lists
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import Adds, TiedQuery, TieGroup, fill_groups, hypergeometric
 from gradely.kernel.families import Opposition, mean_threshold, precisions, preference
-from gradely.kernel.parameters import is_number, one_of, parameter, to_python
+from gradely.kernel.parameters import one_of, parameter, to_python
 from gradely.kernel.ties import sum_around, sum_before, sum_in_group, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch, over_count
 from gradely.measures.base import Binary, Expected
 from gradely.measures.searched_measure import ComposedMeasure, GroupTerms
+from gradely.settings import is_number
 
 MOST_STEPS = 50_000_000
 """maximum of values × places × relevant documents of a query for the mean of IPrec; this many take seconds"""

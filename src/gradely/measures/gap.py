@@ -18,13 +18,14 @@ from gradely.kernel.backend import is_any, sum_rows
 from gradely.kernel.batch import Array, Batch
 from gradely.kernel.compositions import Adds
 from gradely.kernel.families import harmonics, lower_levels, threshold
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import parameter, to_python
 from gradely.kernel.ties import sum_around, up_to_column
 from gradely.kernel.uncertain import Chances, UncertainBatch
 from gradely.measures.ap import mean_precisions
 from gradely.measures.base import Binary, Expected, Graded
 from gradely.measures.searched_measure import GroupTerms, SearchedMeasure, by_kind, levels_of
 from gradely.relevance import Levels
+from gradely.settings import is_number
 from gradely.tables import count_of
 
 EXPECTED = "g is a list of shares, like [0.2, 0.8], or a table {level: share}"

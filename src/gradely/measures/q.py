@@ -20,11 +20,12 @@ from gradely.kernel.compositions import (
 )
 from gradely.kernel.families import PlaceSums, threshold
 from gradely.kernel.gains import headroom, units
-from gradely.kernel.parameters import is_number, parameter, to_python
+from gradely.kernel.parameters import parameter, to_python
 from gradely.kernel.series import inverse_sums
 from gradely.kernel.ties import Sums, group_places, sum_in_parts
 from gradely.measures.dcg import GainBased
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, by_kind, levels_of, sort_kinds
+from gradely.settings import is_number
 
 
 class Blend(NamedTuple):

@@ -23,13 +23,14 @@ from gradely.kernel.compositions import (
     tied_queries,
 )
 from gradely.kernel.families import additive
-from gradely.kernel.parameters import CHANCE_TO_GO_ON, check_whole, is_number, parameter, to_python
+from gradely.kernel.parameters import CHANCE_TO_GO_ON, check_whole, parameter, to_python
 from gradely.kernel.series import inverse_sums, trigamma
 from gradely.kernel.ties import sum_in_parts
 from gradely.kernel.uncertain import UncertainBatch
 from gradely.measures.base import Expected, ScaleBased
 from gradely.measures.precision import length_of
 from gradely.measures.searched_measure import ArrangedMeasure, Arrangement, WholeNumbers, by_kind, levels_of
+from gradely.settings import is_number
 
 
 class RateOfGain(ScaleBased):
