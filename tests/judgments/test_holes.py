@@ -531,7 +531,7 @@ def test_the_worth_of_documents_of_one_run_is_their_share_of_its_range():
     qrels, run = {"q": {"a": 1}, "r": {"a": 1}}, {"q": ["a", "h"], "r": ["i", "j"]}
     found = gradely.holes(qrels, {"x": run}, ["P@2"], weights={"q": 3, "r": 1}).judge()
     assert [tuple(row) for row in found.documents] == [("q", "h", 3 / 5), ("r", "i", 1 / 5), ("r", "j", 1 / 5)]
-    assert "3 of 3 documents that matter; worth: the share of the range of P@2" in str(found)
+    assert "3 of 3 documents that matter; worth by P@2: the share of the range that" in str(found)
 
 
 def test_simulated_judging_decides_every_pair_and_worth_comes_before_rank():
@@ -588,7 +588,7 @@ def test_the_command_writes_what_to_judge(demo, capfd):
     documents = gradely.holes("qrels.txt", RUNS).judge(7).documents
     assert header == "query,document,worth"
     assert [row.split(",")[:2] for row in rows] == [[document.query, document.document] for document in documents]
-    assert "7 of 254 documents that matter; worth: " in capfd.readouterr().err
+    assert "7 of 254 documents that matter; worth by nDCG@10: " in capfd.readouterr().err
 
 
 COMMANDS = {

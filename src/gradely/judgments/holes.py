@@ -354,14 +354,15 @@ class ToJudge(Result):
             return f"No unjudged document matters to {self.measure}: nothing needs to be judged."
         share = f"{len(self.documents):,} of {count_of(self.total, 'document')} that matter"
         if not self.pairs:
-            what, more = f"the range of {self.measure}", ""
+            what, more = "the range", ""
         elif self.undecided == 1:
-            what = "the range of the difference" if self.pairs == 1 else "the range of the only open pair of runs"
-            what, more = f"{what} by {self.measure}", ""
+            what, more = f"the range of the {'difference' if self.pairs == 1 else 'only open pair of runs'}", ""
         else:
-            what = f"the ranges of the {self.undecided:,} open pairs of runs by {self.measure}"
-            more = "; pairs near a decision count more"
-        return f"{share}; worth: the share of {what} that depends on the document{more}"
+            what, more = (
+                f"the ranges of the {self.undecided:,} open pairs of runs",
+                "; pairs near a decision count more",
+            )
+        return f"{share}; worth by {self.measure}: the share of {what} that depends on the document{more}"
 
 
 DIGITS = 12
