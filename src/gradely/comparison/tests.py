@@ -385,8 +385,11 @@ def least_tails(differ: Floats) -> Floats:
     [0.211, 0.0]
     """
     queries, nonzero = len(differ), np.count_nonzero(differ, axis=0)
-    t = np.sqrt(nonzero * (queries - 1) / np.maximum(queries - nonzero, 1))
-    return np.where(nonzero < queries, t_tail(t, queries - 1), 0.0)
+    least, some = np.zeros(len(nonzero)), nonzero < queries
+    if some.any():  # a tail takes longer than the rest of a comparison of two runs
+        k = nonzero[some]
+        least[some] = t_tail(np.sqrt(k * (queries - 1) / (queries - k)), queries - 1)
+    return least
 
 
 def check_values(values: Any) -> Floats:
