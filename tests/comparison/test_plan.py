@@ -216,6 +216,8 @@ def test_intervals_of_numbers_of_queries_cover():
 def test_the_power_for_a_difference_is_that_of_the_queries_at_hand():
     (row,) = plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").rows
     assert row.power_for == pytest.approx(integrated_power(0.05 / row.deviation, 4, 0.05), abs=1e-6)
+    certain = plan_pairs(pairwise(SPREAD[:, :2]), 50 * row.deviation, 0.8, "none").summary()
+    assert certain.endswith(", and 4 queries detect it with power above 0.99.")  # of 1.00, none is
     assert "; detecting a difference of 0.05 takes " in plan_pairs(pairwise(SPREAD[:, :2]), 0.05, 0.8, "none").summary()
 
 

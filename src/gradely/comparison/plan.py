@@ -135,7 +135,7 @@ class Plan(Result):
             needed = self._say_needed(row.queries_for, row.for_low, row.for_high)
             parts.append(
                 f"detecting a difference of {self.difference:g} takes {needed}, and {queries} detect it with power "
-                f"{row.power_for:.2f}"
+                f"{_format_power(row.power_for or 0.0)}"
             )
         return f"By {row.measure}, {'; '.join(parts)}."
 
@@ -273,6 +273,15 @@ def _check_difference(difference: float | None, measures: Iterable[Measure]) -> 
             raise DataError(
                 f"{measure} cannot differ by more than {span:g}: no queries show a difference of {difference:g}"
             )
+
+
+def _format_power(power: float) -> str:
+    """Return a power with two decimals; 0 and 1, which no test has, are not shown.
+
+    >>> _format_power(0.8), _format_power(0.9996), _format_power(0.001)
+    ('0.80', 'above 0.99', 'below 0.01')
+    """
+    return "above 0.99" if power > 0.995 else "below 0.01" if power < 0.005 else f"{power:.2f}"
 
 
 def power_of(effect: float, queries: int, alpha: float, *, one_sided: bool = False) -> float:
