@@ -15,7 +15,7 @@ from gradely.data.selection import leave_out
 from gradely.data.uncertain import UncertainQrels
 from gradely.errors import DataError, MeasureError, NotFinite, clip
 from gradely.evaluation.notes import DEPTH, SAME, TieRange, UnjudgedShare, notes_of
-from gradely.evaluation.scores import Scores, normalize_weights
+from gradely.evaluation.scores import Scores, means, normalize_weights
 from gradely.kernel.backend import divide, ignore_overflow, sum_rows
 from gradely.kernel.batch import Batch
 from gradely.kernel.uncertain import UncertainBatch
@@ -227,15 +227,12 @@ class Evaluation:
             low, high = self._fill_empty(low, tied), self._fill_empty(high, tied)
         moved = np.count_nonzero(high - low > SAME, axis=0)
         at, size = np.searchsorted(self.judged_queries, tied), len(self.queries)
-        table = self.table
-        if self.weights is not None:
-            weight = self.weights[:, None]
-            table, low, high = table * weight, low * weight[at], high * weight[at]
-        total, mine = table.sum(axis=0), table[at].sum(axis=0)
-        lowest, highest = (((total - mine + end.sum(axis=0)) / size).tolist() for end in (low, high))
+        tables = [self.table, self.table.copy(), self.table.copy()]
+        tables[1][at], tables[2][at] = low, high
+        mean, lowest, highest = (means(table, self.weights) for table in tables)
         bounds = self.find_bounds(blocks, "best", tied).sum(axis=0)
         return [
-            TieRange(name, float(total[j]) / size, lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
+            TieRange(name, mean[j], lowest[j], highest[j], int(moved[j]), size, int(bounds[j]))
             for j, name in enumerate(self.measures)
             if moved[j]
         ]
