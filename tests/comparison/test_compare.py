@@ -308,3 +308,32 @@ def test_details_are_gathered_only_where_asked_for(demo):
     usual, asked = (gradely.compare("qrels.txt", RUNS, ["AP"], **details) for details in ({}, {"details": True}))
     gathered = [{e.details is not None for e in found.board.evaluations.values()} for found in (usual, asked)]
     assert gathered == [{False}, {True}]
+
+
+@pytest.mark.parametrize(
+    ("others", "expected"),
+    [
+        (["a", "u"], "0.0 % (pooled) to 50.0 % (new) of the documents in the top 10 are unjudged"),
+        (["a", "b"], None),
+    ],
+)
+def test_the_note_on_unjudged_documents_names_the_extreme_runs(others, expected):
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    runs = {"new": dict.fromkeys(qrels, others), "pooled": {query: ["b", "a"] for query in qrels}}
+    assert unjudged_of(gradely.compare(qrels, runs, ["nDCG@10"])) == expected
+    assert unjudged_of(gradely.compare({query: ["a"] for query in qrels}, runs, ["nDCG@10"])) is None
+
+
+def test_the_note_on_unjudged_documents_of_runs_with_the_same_share_names_none():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    runs = {"x": {query: ["a", "u"] for query in qrels}, "y": {query: ["v", "a"] for query in qrels}}
+    compared = gradely.compare(qrels, runs, ["nDCG@10"])
+    assert unjudged_of(compared) == "50.0 % of the documents in the top 10 of each run are unjudged"
+    (note,) = [note for note in compared.notes if note.kind == "holes"]
+    assert (note.count, note.of) == (8, 16)
+    assert "of each run" not in str(gradely.compare(qrels, runs, ["nDCG@10"], holes=True))
+
+
+def unjudged_of(compared):
+    notes = [str(note).split(" and count")[0] for note in compared.notes if note.kind == "holes"]
+    return notes[0] if notes else None

@@ -291,7 +291,8 @@ class Comparison(Result):
     @property
     def notes(self) -> list[Note]:
         """Notes on queries, documents and tests, each with its count."""
-        return self.board.notes + note_tests(self.pairwise) + ([] if self.holes is None else self.holes.notes())
+        unjudged = self.board.note_unjudged() if self.holes is None else self.holes.notes()
+        return self.board.notes + note_tests(self.pairwise) + unjudged
 
     @property
     def notes_with_means(self) -> list[Note]:

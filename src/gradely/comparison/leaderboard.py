@@ -11,7 +11,7 @@ from gradely.data.hits import Unjudged
 from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
-from gradely.evaluation.notes import Note, TieRange, note_names
+from gradely.evaluation.notes import Note, TieRange, note_names, span_shares
 from gradely.evaluation.scores import Scores, flatten, means
 from gradely.measures.names import parse_all
 
@@ -90,6 +90,10 @@ class Leaderboard:
     def notes(self) -> list[Note]:
         """Notes on queries and documents; ties have their own columns."""
         return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
+
+    def note_unjudged(self) -> list[Note]:
+        """Note the unjudged share in the tops of the runs, which makes a run look worse than one that was pooled."""
+        return span_shares({name: scores.unjudged_share for name, scores in self.common.items()})
 
 
 def flatten_means(board: Leaderboard, prefix: str) -> dict[str, float]:

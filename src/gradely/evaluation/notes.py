@@ -123,10 +123,14 @@ class UnjudgedShare(NamedTuple):
         """The share of unjudged documents."""
         return self.unjudged / max(1, self.documents)
 
+    @property
+    def percent(self) -> str:
+        """The share in percent, in words if it is small."""
+        return "less than 0.1" if 0 < self.share < 0.0005 else f"{100 * self.share:.1f}"
+
     def __str__(self) -> str:
         """Return the share as a sentence."""
-        percent = "less than 0.1" if self.share < 0.0005 else f"{100 * self.share:.1f}"
-        return f"{percent} % of the documents in the top {self.depth:,} are unjudged and count as not relevant"
+        return f"{self.percent} % of the documents in the top {self.depth:,} are unjudged and count as not relevant"
 
     def note(self, more: str = "") -> Note:
         """Return the share as a note that names the command for details."""
@@ -215,6 +219,25 @@ def merge_shares(shares: Mapping[str, UnjudgedShare | None]) -> list[Note]:
     name, most = max(found.items(), key=lambda item: item[1].share)
     note = most.note(f", the largest share of {len(shares):,} runs")
     return [Note(note.kind, note.count, note.of, f"{name}: {note}")]
+
+
+def span_shares(shares: Mapping[str, UnjudgedShare | None]) -> list[Note]:
+    """Return a note on the lowest and the highest unjudged share in the tops of runs; none if all are judged.
+
+    >>> shares = {name: UnjudgedShare(10, count, 20) for name, count in (("a", 5), ("b", 10), ("c", 0))}
+    >>> str(span_shares(shares)[0]).split(" and ")[0]
+    '0.0 % (c) to 50.0 % (b) of the documents in the top 10 are unjudged'
+    """
+    known = {name: share for name, share in shares.items() if share is not None}
+    unjudged, documents = (sum(share[i] for share in known.values()) for i in (1, 2))
+    if unjudged <= SAME:
+        return []
+    low, high = (choose(known, key=lambda name: known[name].share) for choose in (min, max))
+    least, most = known[low].percent, known[high].percent
+    top = f"of the documents in the top {known[high].depth:,}"
+    extremes = f"{least} % ({low}) to {most} % ({high}) {top}" if least != most else f"{most} % {top} of each run"
+    text = f"{extremes} are unjudged and count as not relevant; `gradely holes` shows what they could change"
+    return [Note("holes", round(unjudged), int(documents), text)]
 
 
 def _prefix(names: list[str], runs: int) -> str:
