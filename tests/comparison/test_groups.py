@@ -425,3 +425,13 @@ def test_the_page_shows_runs_and_shares(files, tmp_path, capsys):
     )
     hostile = gradely.compare(QRELS, {"</script><b>": drawn(1, 2), "b": drawn(2, 2)}, ["RR"]).to_html()
     assert "</script><b>" not in hostile and "&lt;/<wbr>script&gt;&lt;b&gt;" in hostile
+
+
+def test_the_note_on_unjudged_documents_names_systems():
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
+    rankings = {"one": ["a", "b"], "two": ["a", "u"], "three": ["u", "v"]}
+    runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in rankings.items()}
+    compared = gradely.compare(qrels, {"x": [runs["one"], runs["two"]], "y": [runs["two"], runs["three"]]}, ["P@2"])
+    (note,) = [note for note in compared.notes if note.kind == "holes"]
+    assert str(note).startswith("25.0 % (x) to 75.0 % (y) of the documents in the top 2 are unjudged")
+    assert (note.count, note.of) == (16, 32)

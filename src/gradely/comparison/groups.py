@@ -26,7 +26,7 @@ from gradely.data.source import Source
 from gradely.data.table import Run
 from gradely.errors import DataError, InputError
 from gradely.evaluation.evaluate import Evaluations
-from gradely.evaluation.notes import Note, TieRange
+from gradely.evaluation.notes import Note, TieRange, UnjudgedShare
 from gradely.evaluation.result import Result, Section
 from gradely.evaluation.scores import normalize_weights
 from gradely.tables import Cell, Table
@@ -302,6 +302,13 @@ class SystemBoard(Leaderboard):
         bounds = [measure.bounds for measure in self.measures.values()]
         shared = (self.values, self.means, self.names, list(self.measures), design, bounds, self.weights)
         return GroupedPairs(*shared, repeats=self.repeats)
+
+    def unjudged_share(self, name: str) -> UnjudgedShare | None:
+        """Return the share of unjudged documents in the tops of a system's runs; None if it is unknown."""
+        shares = [self.common[run].unjudged_share for run in self.members[name]]
+        known = [share for share in shares if share is not None]
+        depths, unjudged, documents = zip(*known, strict=True) if known else ((), (), ())
+        return UnjudgedShare(depths[0], sum(unjudged), sum(documents)) if known else None
 
     @cached_property
     def tie_ranges(self) -> dict[str, dict[str, TieRange]]:

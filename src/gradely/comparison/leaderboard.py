@@ -11,7 +11,7 @@ from gradely.data.hits import Unjudged
 from gradely.data.ids import Floats
 from gradely.errors import DataError
 from gradely.evaluation.evaluate import Evaluations
-from gradely.evaluation.notes import Note, TieRange, note_names, span_shares
+from gradely.evaluation.notes import Note, TieRange, UnjudgedShare, note_names, span_shares
 from gradely.evaluation.scores import Scores, flatten, means
 from gradely.measures.names import parse_all
 
@@ -92,8 +92,12 @@ class Leaderboard:
         return [*note_left_out(self.results, self.common), *self.results.data_notes, *note_drawn(self.common)]
 
     def note_unjudged(self) -> list[Note]:
-        """Note the unjudged share in the tops of the runs, which makes a run look worse than one that was pooled."""
-        return span_shares({name: scores.unjudged_share for name, scores in self.common.items()})
+        """Note the unjudged shares, which make a run look worse than one that contributed to the judgments."""
+        return span_shares({name: self.unjudged_share(name) for name in self.names})
+
+    def unjudged_share(self, name: str) -> UnjudgedShare | None:
+        """Return the share of unjudged documents in the top of a run; None if it is unknown."""
+        return self.common[name].unjudged_share
 
 
 def flatten_means(board: Leaderboard, prefix: str) -> dict[str, float]:
