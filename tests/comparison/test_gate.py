@@ -644,3 +644,19 @@ def test_a_gate_has_the_values_that_evaluate_has():
     """Also of measures that take the top of the scale, or its levels, from the collection."""
     qrels, run, measures = {"q": {"a": 1, "b": 3}}, {"q": ["a", "b"]}, ["ERR", "eGAP", "nDCG(relevance='shift')"]
     assert keep_scores(qrels, run, measures).values.tolist() == gradely.evaluate(qrels, run, measures).values.tolist()
+
+
+@pytest.mark.parametrize(
+    ("old", "holes", "expected"),
+    [
+        (["u", "a"], False, ["100.0 %", "baseline: 50.0 %"]),
+        (["u", "v"], False, ["100.0 %"]),  # the same share is said once
+        (["a", "b"], False, ["100.0 %"]),
+        (["u", "a"], True, []),  # the ranges say more
+    ],
+)
+def test_notes_give_the_share_of_unjudged_documents_in_both_runs(old, holes, expected):
+    qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(6)}
+    runs = [dict.fromkeys(qrels, ranking) for ranking in (["v", "w"], old)]
+    notes = map(str, gradely.gate(qrels, *runs, ["P@2"], holes=holes).notes)
+    assert [text.split(" of the documents")[0] for text in notes if "are unjudged" in text] == expected

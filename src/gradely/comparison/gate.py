@@ -278,14 +278,15 @@ def score_run(
     policies |= {"seed": settings.seed} if settings.ties in ("random", "sampled") else {}
     weights = None if qrels.weights is None else [qrels.weights[query] for query in scores.queries]
     columns = (list(scores.measures), list(scores.queries), scores.values, weights)
-    notes = [note for note in scores.notes if note.kind != "holes"]  # about which a gate is asked, or not
     if labels is None:
-        return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(notes))
+        return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(scores.notes))
     judged = evaluate_run(labels, run, fit_to(labels, by_name, settings)[1], settings).scores()
     by_judge = JudgeScores(labels.name, digest(labels), list(judged.queries), judged.values)
     notes = [  # queries without human labels are those of the judge
-        Note("ties", note.count, note.of, f"by human labels alone: {note}") if note.kind == "ties" else note
-        for note in notes
+        Note(note.kind, note.count, note.of, f"by human labels alone: {note}")
+        if note.kind in ("ties", "holes")
+        else note
+        for note in scores.notes
         if note.kind != "unjudged"
     ]
     return SavedScores(scores.name, policies, digest(qrels), *columns, tuple(notes), judge=by_judge)
@@ -633,7 +634,8 @@ def look_for_holes(
 ) -> Gate:
     """Return the verdict with the range of each drop over the labels of unjudged documents; it fails if a drop is open.
 
-    A drop is open if it exceeds its limit for some labels and not for others.
+    A drop is open if it exceeds its limit for some labels and not for others. The ranges replace the notes on the
+    shares of unjudged documents.
     """
     new, old = (partial(open_as, run, columns, settings) for run in runs)
     measures = parse_all([change.measure for change in verdict.changes])
@@ -647,7 +649,8 @@ def look_for_holes(
         is_open = low - change.limit <= SAME < high - change.limit
         failed = change.failed or is_open
         changes.append(change._replace(holes_low=low, holes_high=high, open=is_open, failed=failed))
-    return replace(verdict, changes=changes, notes=[*verdict.notes, *notes], holes=True)
+    others = [note for note in verdict.notes if note.kind != "holes"]
+    return replace(verdict, changes=changes, notes=[*others, *notes], holes=True)
 
 
 def decide(
@@ -713,8 +716,8 @@ def _sample(
 
 
 def _is_news(note: Note, new: SavedScores) -> bool:
-    """Return whether a note on the baseline is not one on the judgments, which the new run has, too."""
-    return note.kind != "labels" or str(note) not in map(str, new.notes)
+    """Return whether a note on the baseline is not one that the new run has, too, such as one on the judgments."""
+    return note.kind not in ("labels", "holes") or str(note) not in map(str, new.notes)
 
 
 def _note_left_out(new: SavedScores, old: SavedScores, queries: list[str]) -> list[Note]:
