@@ -79,13 +79,14 @@ class GradelyEvaluator(providers.Evaluator):  # type: ignore[misc] # ir_measures
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         """Yield the values of the judged queries of a run."""
-        scores = RunConverter(run).as_dict_of_dict()
-        judged = {query: docs for query, docs in scores.items() if self.qrels and query in self.qrels.index}
+        run = RunConverter(run).as_dict_of_dict()
+        judged = {query: docs for query, docs in run.items() if self.qrels and query in self.qrels.index}
         by_ties: dict[TiePolicy, dict[str, GradelyMeasure]] = defaultdict(dict)
         for measure in self.measures if judged else ():
             by_ties[measure.ties][str(measure.ours)] = measure
         for ties, measures in by_ties.items():
-            for query, values in evaluate(self.qrels, judged, measures, ties=ties, queries="both").per_query().items():
+            scores = evaluate(self.qrels, judged, list(measures), ties=ties, queries="both")
+            for query, values in scores.per_query().items():
                 yield from (ir_measures.Metric(query, measures[name], value) for name, value in values.items())
 
 
