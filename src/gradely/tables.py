@@ -349,7 +349,8 @@ class Grid(NamedTuple):
 
 
 def fill(text: str, width: int | None) -> str:
-    """Return text wrapped between words to lines of at most this width, or unchanged if the width is None."""
+    """Return text without control characters, wrapped between words to lines of at most this width, if there is one."""
+    text = plain_line(text)
     if width is None or width_of(text) <= width:
         return text
     import textwrap

@@ -80,7 +80,10 @@ def command(
 
     With --group, systems are compared by the means of their runs; a run without a group is a system of its own.
     """
-    check_output(page, beside=True)
+    files = find_groups(groups, request.runs)
+    grouped = [path for paths in files.values() for path in paths]
+    check_output(page, beside=True, inputs=grouped)
+    check_output(output.path, inputs=grouped)
     if page:
         check_installed()
     elif texts.queries_text or texts.docs_text:
@@ -88,10 +91,6 @@ def command(
     if judge and (page or influence or groups):
         flag = "--report" if page else "--influence" if influence else "--group"
         raise click.UsageError(f"{flag} uses human labels only: leave out {flag} or --judge")
-    files = find_groups(groups, request.runs)
-    grouped = [path for paths in files.values() for path in paths]
-    check_output(page, beside=True, inputs=grouped)
-    check_output(output.path, inputs=grouped)
     if files and request.inputs.features:
         raise InputError("--feature and --group cannot be combined: each feature is a run by itself")
     request = request._replace(runs=tuple(path for paths in files.values() for path in paths) or request.runs)

@@ -197,7 +197,7 @@ def render_section(section: Section, form: str, width: int | None = None) -> str
         return "".join(f"{mark}{escape_markdown(line)}\n" for line in lines)
     if form == "latex":
         return "".join(f"% {plain_line(line).translate(LATEX)}\n" for line in lines)
-    return "".join(f"{fill(plain_line(line), width)}\n" for line in lines)
+    return "".join(f"{fill(line, width)}\n" for line in lines)
 
 
 def to_html(section: Section) -> str:
