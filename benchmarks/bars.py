@@ -29,7 +29,7 @@ class Workload:
 
 
 FILES = (
-    Workload("A", "50 queries × 1,000, cold process", (PYTREC, IR, RANX), {PYTREC: 1}),
+    Workload("A", "50 queries × 1,000, cold process", (PYTREC, IR, RANX), {PYTREC: 1.1}),
     Workload("B", "6,980 queries × 1,000", (PYTREC, IR, RANX), {PYTREC: 8}, megabytes=100),
     Workload("B-ties", "B with heavy ties", (PYTREC,), {PYTREC: 8}),
     Workload("B-blanks", "B with irregular white space", (PYTREC,), {PYTREC: 4}),
