@@ -169,6 +169,7 @@ def test_the_interval_of_a_weighted_drop_leaves_the_limit_out_where_its_p_value_
         new, old = (at(*rng.integers(1, 4, 9).tolist()) for _ in range(2))
         (change,) = gradely.gate(queries, new, old, ["RR"], max_drop=0.15, weights=weights).changes
         assert (change.low > 0.15) == (change.p < 0.05) and (change.high < 0.15) == (change.p_not_worse < 0.05)
+        assert (change.low + change.high) / 2 == pytest.approx(change.drop)
 
 
 @pytest.mark.parametrize(

@@ -431,7 +431,7 @@ def test_the_note_on_unjudged_documents_names_systems():
     qrels = {f"q{i}": {"a": 1, "b": 0} for i in range(4)}
     rankings = {"one": ["a", "b"], "two": ["a", "u"], "three": ["u", "v"]}
     runs = {name: dict.fromkeys(qrels, ranking) for name, ranking in rankings.items()}
-    compared = gradely.compare(qrels, {"x": [runs["one"], runs["two"]], "y": [runs["two"], runs["three"]]}, ["P@2"])
-    (note,) = [note for note in compared.notes if note.kind == "holes"]
+    systems = {"x": [runs["one"], runs["two"]], "y": [runs["two"], runs["three"]], "z": [runs["two"]]}
+    (note,) = [note for note in gradely.compare(qrels, systems, ["P@2"]).notes if note.kind == "holes"]
     assert str(note).startswith("25.0 % (x) to 75.0 % (y) of the documents in the top 2 are unjudged")
-    assert (note.count, note.of) == (16, 32)
+    assert (note.count, note.of) == (20, 40)

@@ -315,7 +315,8 @@ def test_where_nothing_varies_there_is_no_t_and_it_is_said():
     kinds = {note.kind: note.text for note in constant.notes}
     assert "the difference is the same on every query" in kinds["spreadless"]
     assert kinds["coarse"].endswith(": use more queries or collections")
-    for limit, queries, says in ((0.0, 3, "3 queries are too few"), (0.5, 6, "it is the limit itself on every query")):
+    few, same = "3 queries are too few", "it is the limit itself on every query"
+    for limit, queries, says in ((0.0, 3, few), (0.75, 3, few), (0.5, 6, same)):
         one = {"qrels": {f"q{i}": {"d": 1} for i in range(queries)}} | {"runs": first["runs"]}
         gate = gradely.suite({"x": one}, ["RR"]).gate("b", "a", max_drop=limit)
         assert f"(limit {limit:g}; {says})" in gate.summary() and "spreadless" in [note.kind for note in gate.notes]
