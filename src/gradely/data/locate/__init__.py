@@ -173,7 +173,8 @@ def _find_in_rankings(
         rankings, lambda i, doc: f"{run.where}: query {clip(qrels.queries[at[i]])}, document {clip(doc)}: the score"
     )
     which, row, mine = _look_up(qrels, run, at, rankings)
-    scores, mine = settings.round(scores), settings.round(mine)
+    if settings.precision == "single":  # in which more scores tie
+        scores, mine = settings.round(scores), settings.round(mine)
     start = size.cumsum() - size
     above, tied = count_above(scores, start, start + size, which, mine)
     place = above

@@ -81,7 +81,7 @@ class Collector:
     def with_notes(self, notes: Iterable[str] = ()) -> Values:
         """Return the values with these notes, and a note about duplicates that were merged."""
         values = Values(self.values)
-        values.notes = [*notes, *describe_merged(self.name, self.merged, self.duplicates)]
+        values.notes = [*notes, *(describe_merged(self.name, self.merged, self.duplicates) if self.merged else ())]
         return values
 
 
