@@ -661,3 +661,8 @@ def test_notes_give_the_share_of_unjudged_documents_in_both_runs(old, holes, exp
     runs = [dict.fromkeys(qrels, ranking) for ranking in (["v", "w"], old)]
     notes = map(str, gradely.gate(qrels, *runs, ["P@2"], holes=holes).notes)
     assert [text.split(" of the documents")[0] for text in notes if "are unjudged" in text] == expected
+
+
+def test_a_measure_by_which_both_runs_are_the_same_is_not_one_that_could_not_show_a_drop():
+    gate = gradely.gate(QRELS, ONCE, FIRST, ["RR", "P@5"], test="randomization")  # one query differs, and only by RR
+    assert [(note.count, note.of) for note in gate.notes if note.kind == "coarse"] == [(1, 2)]

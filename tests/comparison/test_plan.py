@@ -275,3 +275,12 @@ def test_a_difference_that_no_number_of_queries_shows():
         "; detecting a difference of 1e-09 takes more queries than anybody can judge, and 2 queries detect it with "
         "power 0.05." in summary
     )
+
+
+def test_a_plan_follows_weights_and_becomes_plain_data():
+    qrels = {f"q{i}": {"d": 1} for i in range(6)}
+    runs = {name: {q: ["x"] * (i % k) + ["d"] for i, q in enumerate(qrels)} for name, k in (("a", 1), ("b", 2))}
+    weights = {query: 1.0 + i for i, query in enumerate(qrels)}
+    plain, weighted = (gradely.plan(qrels, runs, ["RR"], weights=chosen) for chosen in (None, weights))
+    assert plain.as_dict()["pairs"] == [row._asdict() for row in plain.rows]
+    assert plain.rows[0].difference != weighted.rows[0].difference

@@ -608,3 +608,8 @@ def test_weights_are_a_column_of_the_qrels_where_no_file_has_their_name(tmp_path
     (tmp_path / "r.csv").write_text("query,document,score\nq0,d,1\nq1,x,2\nq1,d,1\n")
     (tmp_path / "s.toml").write_text("[v]\nqrels = 'q.csv'\nweights = 'visits'\nruns = {a = 'r.csv', b = 'r.csv'}\n")
     assert gradely.suite(tmp_path / "s.toml", ["RR"]).mean()["v"]["a"]["RR"] == (1 + 3 / 2) / 4
+
+
+def test_a_gate_refuses_a_system_that_no_collection_has():
+    with pytest.raises(gradely.DataError, match=r"no system .nobody. in this suite"):
+        gradely.suite(SUITE, ["RR"]).gate("nobody")

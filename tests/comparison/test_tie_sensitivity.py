@@ -297,3 +297,13 @@ def test_the_demo_is_the_same_each_time():
         "dense.run": "q01 Q0 d032 50 0.351807 dense",
         "popular.run": "q01 Q0 d091 50 3 popular",
     }
+
+
+@pytest.mark.parametrize("options", [{"empty": "one"}, {"exclude_self": True}, {"document_pattern": "^([^#]*)"}])
+def test_sensitivity_follows_the_policies_of_evaluate(options):
+    qrels = {"a": {"a": 1, "b": 1}, "none": {"a": 0}}
+    run = {"a": {"a": 1.0, "b#1": 1.0, "c": 1.0}, "none": {"a": 1.0}}
+    plain, other = (
+        gradely.tie_sensitivity(qrels, {"r": run}, ["RR"], **chosen).runs[0].orders["RR"] for chosen in ({}, options)
+    )
+    assert other.expected == pytest.approx(gradely.evaluate(qrels, run, ["RR"], **options)["RR"]) != plain.expected

@@ -107,8 +107,8 @@ def _count_agreements(x: Floats, y: Floats) -> tuple[Ints, Ints, Floats, Floats]
 def round_means(means: Floats) -> Floats:
     """Return means rounded to DIGITS decimals, and very large ones, which have none, as they are.
 
-    >>> round_means(np.array([0.1 + 0.2, 1e300])).tolist()
-    [0.3, 1e+300]
+    >>> round_means(np.array([0.1 + 0.2, 1e300, -1e300])).tolist()
+    [0.3, 1e+300, -1e+300]
     """
     rounds = np.abs(means) < 1e15
     return np.where(rounds, np.round(np.where(rounds, means, 0.0), DIGITS), means)
