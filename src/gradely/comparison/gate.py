@@ -683,13 +683,14 @@ def decide(
         judged = regress(fallen, "like", slope)
     pairwise = Pairwise(values, mean, names, list(limits), design, bounds, weights)
     with_judge, drops = judged is not None, _drops(pairwise, limits, judged)
-    changes = _changes(pairwise, limits, drops, judged=with_judge, strict=strict, undecided=undecided)
+    least, coarse = _find_coarse(pairwise, limits, judged=with_judge)
+    changes = _changes(pairwise, limits, drops, coarse, strict=strict, undecided=undecided)
     notes = [
         *_note_left_out(new, old, queries),
         *new.notes,
         *(Note(note.kind, note.count, note.of, f"baseline: {note}") for note in old.notes if _is_news(note, new)),
-        *_note_tests(pairwise, limits, changes, judged=with_judge),
-        *_note_power(changes, len(queries), pairwise, _find_coarse(pairwise, limits, judged=with_judge)[1]),
+        *_note_tests(pairwise, changes, least, coarse),
+        *_note_power(changes, len(queries), pairwise, coarse),
     ]
     return Gate(changes, pairwise, queries, new, strict, undecided, notes, judged)
 
@@ -774,15 +775,15 @@ def _cut(pairwise: Pairwise, ends: Intervals) -> Intervals:
 
 
 def _changes(
-    pairwise: Pairwise, limits: dict[str, float], drops: Drops, *, judged: bool, strict: bool, undecided: str
+    pairwise: Pairwise, limits: dict[str, float], drops: Drops, coarse: Bools, *, strict: bool, undecided: str
 ) -> list[Change]:
-    """Return the change and the verdict of each measure."""
+    """Return the change and the verdict of each measure; `coarse` says by which no drop could be shown."""
     design, queries = pairwise.design, pairwise.values.shape[1]
     adjusted = pairwise.correct(drops.worse[:, None])[:, 0]
     p_values = [drops.worse.tolist(), adjusted.tolist(), drops.within.tolist()]
     p_values = p_values if queries > 1 else [[None] * len(limits)] * 3
     columns = zip(to_optional(drops.low), to_optional(drops.high), *p_values, drops.losses.tolist(), strict=True)
-    changes, (_, coarse) = [], _find_coarse(pairwise, limits, judged=judged)
+    changes = []
     for m, ((measure, limit), numbers) in enumerate(zip(limits.items(), columns, strict=True)):
         new, old = pairwise.means[m].tolist()
         drop, deviation = float(drops.size[m]), float(drops.deviation[m])
@@ -824,21 +825,20 @@ def _what_it_takes(
     return detectable, needed and max(needed, least)
 
 
-def _note_tests(pairwise: Pairwise, limits: dict[str, float], changes: list[Change], *, judged: bool) -> list[Note]:
-    """Return notes on tests that are not performed, are replaced, or can never be significant."""
+def _note_tests(pairwise: Pairwise, changes: list[Change], least: Floats, coarse: Bools) -> list[Note]:
+    """Return notes on tests that are not performed, are replaced, or, with these least p-values, show no drop."""
     notes = [note for note in note_tests(pairwise) if note.kind in ("untested", "few")]
     if pairwise.values.shape[1] < 2:
         return notes
     notes += note_constant(changes) if pairwise.test in BY_SPREAD else []
-    least, coarse = _find_coarse(pairwise, limits, judged=judged)
     count = int(np.count_nonzero(coarse))
     p = format_p(least[coarse].min(initial=1.0), pairwise.design.alpha)
     before = " before correction" if pairwise.is_corrected else ""
     text = (
-        f"by {count:,} of {count_of(len(limits), 'measure')} no drop could be shown to exceed its limit, however "
+        f"by {count:,} of {count_of(len(changes), 'measure')} no drop could be shown to exceed its limit, however "
         f"large: the smallest possible p is {p}{before}"
     )
-    return [*notes, Note("coarse", count, len(limits), text)] if count else notes
+    return [*notes, Note("coarse", count, len(changes), text)] if count else notes
 
 
 def _find_coarse(pairwise: Pairwise, limits: dict[str, float], *, judged: bool) -> tuple[Floats, Bools]:
